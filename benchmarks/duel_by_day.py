@@ -15,12 +15,11 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
+from numpy.typing import NDArray
 
 from pushrank.budgets import Budget
 from pushrank.datasets import make_stream
-from pushrank.monitoring.duel import LAMBDAS, NEEDED, Duel, Verdict
+from pushrank.monitoring.duel import NEEDED, WHO, Duel, Verdict, evidence_by_day
 
 N_DAYS, K, N_DUELS = 180, 10, 101
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "duel_by_day.png"
@@ -52,56 +51,40 @@ class Payments:
         """Return how many frauds of each day one of the two has brought."""
         return np.bincount(self.day[(owners == owner) & (self.fraud == 1)], minlength=N_DAYS)
 
-    def duel(self, seed: int) -> tuple[Floats, Verdict]:
-        """Return the challenger's credits less the champion's by day, and the verdict after the last day."""
+    def duel(self, seed: int) -> tuple[Floats, Floats, Verdict]:
+        """Return the evidence and the difference of credits by day, and the verdict after the last day."""
         duel, names = Duel(Budget(K), secret=f"coins {seed}"), np.arange(len(self.fraud))
         owners = duel.assign(self.rule, self.model, self.time, names)
         duel.credit(np.where(owners != "", self.fraud, np.nan), self.time, names)
         differences = self.credits(owners, "challenger") - self.credits(owners, "champion")
-        return differences.astype(float), duel.verdict()
+        brought = [np.bincount(self.day[owners == of], minlength=N_DAYS) for of in WHO]
+        evidence = evidence_by_day(differences.astype(float), np.maximum(*brought).astype(float))
+        return evidence.mean(axis=0), differences, duel.verdict()
 
 
-def evidence(score: ArrayLike, squares: ArrayLike) -> Floats:
-    """Return the evidence of a sum of daily differences, by the sum of their squares."""
-    weights = np.exp(-0.5 * np.multiply.outer(squares, LAMBDAS**2))
-    return np.mean(np.cosh(np.multiply.outer(score, LAMBDAS)) * weights, axis=-1)
-
-
-def limits(differences: Floats) -> Floats:
-    """Return the score with which the evidence would be enough after each day, by the squares until then."""
-    squares = np.cumsum(differences**2)
-    # With this score the smallest weight alone is evidence enough, whatever the others are.
-    enough = np.arccosh(NEEDED * len(LAMBDAS)) / LAMBDAS[0] + squares[-1] * LAMBDAS[0]
-    return np.array(
-        [brentq(lambda score, of=of: evidence(score, of) - NEEDED, 0.0, enough) for of in squares]
-    )
-
-
-def deciding_day(differences: Floats) -> float:
+def deciding_day(evidence: Floats) -> float:
     """Return the first day, from 1, whose evidence is enough, or infinity."""
-    is_enough = evidence(np.cumsum(differences), np.cumsum(differences**2)) >= NEEDED
+    is_enough = evidence >= NEEDED
     return float(np.argmax(is_enough) + 1) if is_enough.any() else np.inf
 
 
-def draw(differences: Floats, day: int, path: Path) -> None:
-    """Draw the score by day with the band that it leaves on the day of the decision."""
+def draw(evidence: Floats, day: int, path: Path) -> None:
+    """Draw the evidence by day with the line that it has to reach."""
     mpl.use("Agg")
     from matplotlib import pyplot
 
     figure, ax = pyplot.subplots(figsize=(7.2, 6.0), layout="constrained")
-    days, score, limit = np.arange(1, N_DAYS + 1), np.cumsum(differences), limits(differences)
-    ax.fill_between(days, -limit, limit, color="#e3e3e3", linewidth=0)
-    for edge in (-limit, limit):
-        ax.plot(days, edge, color="#6e6e6e", linewidth=2)
-    ax.axhline(0.0, color="black", linewidth=1)
-    ax.plot(days, score, color="#1f5fa8", linewidth=3.5)
-    ax.scatter([day], [score[day - 1]], s=190, color="#b3261e", marker="D", zorder=3)
+    top = 3.0 * max(evidence.max(), NEEDED)
+    ax.axhspan(min(evidence.min(), 0.1) / 2.0, NEEDED, color="#e3e3e3", linewidth=0)
+    ax.axhline(NEEDED, color="#6e6e6e", linewidth=2)
+    ax.plot(np.arange(1, N_DAYS + 1), evidence, color="#1f5fa8", linewidth=3.5)
+    ax.scatter([day], [evidence[day - 1]], s=190, color="#b3261e", marker="D", zorder=3)
     equal = f"not yet decided: of equal models\n{100.0 * (1.0 - 1.0 / NEEDED):g} % or more never leave it"
-    ax.text(0.60 * N_DAYS, -0.30 * limit[-1], equal, fontsize=16, ha="center", va="center")
+    ax.text(0.62 * N_DAYS, 0.3, equal, fontsize=16, ha="center", va="center")
     ax.annotate(
         f"day {day}: decided for\nthe challenger",
-        (day, score[day - 1]),
-        xytext=(0.30 * N_DAYS, 1.15 * limit[-1]),
+        (day, evidence[day - 1]),
+        xytext=(0.27 * N_DAYS, np.sqrt(NEEDED * top)),
         arrowprops={"arrowstyle": "-", "color": "#b3261e", "linewidth": 2, "shrinkB": 8},
         fontsize=16,
         ha="center",
@@ -109,10 +92,11 @@ def draw(differences: Floats, day: int, path: Path) -> None:
         weight="bold",
         color="#b3261e",
     )
-    ax.set(xlim=(0, N_DAYS), ylim=(-1.15 * limit[-1], 1.1 * max(score.max(), 1.25 * limit[-1])))
+    ax.set(xlim=(0, N_DAYS), ylim=(min(evidence.min(), 0.1) / 2.0, top), yscale="log")
+    ax.yaxis.set_major_formatter("{x:g}")
     ax.tick_params(labelsize=15)
     ax.set_xlabel("days", fontsize=16)
-    ax.set_title("Challenger's hits less champion's", fontsize=18, weight="bold", loc="left")
+    ax.set_title("Evidence of a difference (20 decides)", fontsize=18, weight="bold", loc="left")
     ax.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=110, bbox_inches="tight")
     pyplot.close(figure)
@@ -122,23 +106,23 @@ def main() -> None:
     """Print how soon the duels decide and what the median one says, and draw that one."""
     payments = Payments()
     duels = [payments.duel(seed) for seed in range(N_DUELS)]
-    days = np.array([deciding_day(differences) for differences, _ in duels])
+    days = np.array([deciding_day(evidence) for evidence, *_ in duels])
     shown = int(np.argsort(days, kind="stable")[N_DUELS // 2])
-    differences, verdict = duels[shown]
+    evidence, differences, verdict = duels[shown]
     day, score = int(days[shown]), np.cumsum(differences)
     alone = payments.hits_a_day
     print(f"Made payments, {N_DAYS} days, {K} a day acted on, {N_DUELS} duels by their coins")
     print(f"hits a day of the list alone: champion {alone[0]:.2f}, challenger {alone[1]:.2f}")
-    n_right = sum(verdict.winner == "challenger" for _, verdict in duels)
+    n_right = sum(verdict.winner == "challenger" for *_, verdict in duels)
     print(f"decided: {np.isfinite(days).sum()}, for the challenger {n_right}")
     print(f"the picture shows the duel of coins {shown}, decided on the median day: {day}")
     print()
-    print("day  score  limit")
+    print("day  more hits  evidence")
     for number in [*range(20, N_DAYS + 1, 20), day - 1, day]:
-        print(f"{number:3d}{score[number - 1]:+7.0f}{limits(differences)[number - 1]:7.1f}")
+        print(f"{number:3d}{score[number - 1]:+11d}{evidence[number - 1]:10.2f}")
     print()
     print("\n".join(verdict.sentences()))
-    draw(differences, day, PICTURE)
+    draw(evidence, day, PICTURE)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 r"""Do 95 % intervals hold the truth where few rows are positive, and how wide are they?
 
     python benchmarks/interval_coverage.py > benchmarks/interval_coverage.txt
-    python benchmarks/interval_coverage.py --differences --draws 300 --resamples 100 \
+    python benchmarks/interval_coverage.py --differences --draws 500 --resamples 200 \
         > benchmarks/interval_coverage_differences.txt
 
 Lists of a number of rows and of positives are drawn from a population: normal scores, those of positives
 shifted, rounded in one case so that they tie. The truth is the mean of the measure over such lists, of which
 a stated number is drawn beside. It takes about a quarter of an hour on one processor. Differences are of two
-models that are alike: how often does their interval put one beyond the other?
+models that are alike, or of which the second is better: how often does their interval put one beyond the
+other, and how often did that of resamples alone?
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from pushrank.metrics._ranking import Ranking
 from pushrank.metrics._registry import bind_metric
-from pushrank.metrics._sampling import Sampling
+from pushrank.metrics._sampling import Sampling, contrast_intervals
 from pushrank.metrics.intervals import ranking_differences, ranking_intervals
 
 MEASURES = {
@@ -29,6 +31,7 @@ MEASURES = {
     "bedroc (20)": bind_metric("bedroc"),
     "partial_auc (0.1)": bind_metric("partial_auc"),
 }
+COMPARED = ["auc", "average_precision", "precision_at_k (10)", "bedroc (20)"]
 POPULATIONS = {"shift 0.5": (0.5, 0.0), "shift 1": (1.0, 0.0), "shift 2.5": (2.5, 0.0), "tied": (1.0, 0.5)}
 
 
@@ -71,18 +74,35 @@ def print_cell(n_rows: int, n_positive: int, population: str, arguments: argpars
     print(f"{n_rows:6,d} {n_positive:9d}  {population:10s}{shown}", flush=True)
 
 
-def print_differences(n_positive: int, arguments: argparse.Namespace) -> None:
-    """Print how often one of two models alike is put beyond the other, by each measure, of 200 rows."""
-    # Both are as good, and half of the variance within a class is common to both.
-    metrics, beyond = list(MEASURES.values()), np.zeros(len(MEASURES))
-    for seed in range(arguments.draws):
-        rng, y = np.random.default_rng([2, n_positive, seed]), np.arange(200) < n_positive
-        common, *own = rng.normal(size=(3, 200)) * np.sqrt(0.5)
-        first, second = (Ranking(y, y + common + part) for part in own)
-        found = ranking_differences([first, second], metrics, Sampling(0.95, arguments.resamples, seed))
-        beyond += [comparison.low > 0.0 or comparison.high < 0.0 for comparison in found]
-    shown = "".join(f"{100 * share:22.1f} %" for share in beyond / arguments.draws)
-    print(f"{n_positive:9d}{shown}", flush=True)
+def without_zero(
+    n_positive: int, gain: float, group: int, of: argparse.Namespace, seed: int
+) -> list[list[bool]]:
+    """Return of each measure whether its difference has an interval without 0, and one of resamples alone."""
+    # Half of the variance within a class is common to both models, or .6 of it to the rows of a group.
+    n_rows = (n_positive + 300 // group) * group
+    y, groups = np.arange(n_rows) < n_positive * group, np.arange(n_rows) // group
+    rng = np.random.default_rng([2, n_positive, group, seed])
+    common, *own = rng.normal(size=(3, n_rows)) * np.sqrt(0.5)
+    if group > 1:
+        effects = rng.normal(size=(2, groups.max() + 1))[:, groups] * np.sqrt(0.6)
+        common = np.zeros(n_rows)
+        own = [effect + np.sqrt(0.8) * part for effect, part in zip(effects, own, strict=True)]
+    pair = [Ranking(y, y * (1.0 + more) + common + part) for more, part in zip((0, gain), own, strict=True)]
+    if group > 1:
+        pair = [ranking.with_groups(groups) for ranking in pair]
+    metrics = [MEASURES[name] for name in COMPARED]
+    sampling = Sampling(0.95, of.resamples, seed, "bca" if group == 1 else "bootstrap")
+    ends = [comparison[:2] for comparison in ranking_differences(pair, metrics, sampling)]
+    before = [found.limits(0.95) for found in contrast_intervals(pair, metrics, [1.0, -1.0], sampling)[2]]
+    return [[low > 0.0 or high < 0.0 for low, high in limits] for limits in (ends, before)]
+
+
+def print_differences(n_positive: int, gain: float, group: int, of: argparse.Namespace) -> None:
+    """Print how often one of two models is put beyond the other, by each measure."""
+    jobs = (delayed(without_zero)(n_positive, gain, group, of, seed) for seed in range(of.draws))
+    shares = np.mean(Parallel(n_jobs=-1)(jobs), axis=0).T
+    shown = "".join(f"{f'{100 * now:.1f} % ({100 * then:.1f} %)':>24s}" for now, then in shares)
+    print(f"{n_positive:9d} {'groups' if group > 1 else 'rows':8s}{gain:4.1f}{shown}", flush=True)
 
 
 def main() -> None:
@@ -95,11 +115,17 @@ def main() -> None:
     arguments = parser.parse_args()
     heads = "".join(f"{name:>24s}" for name in MEASURES)
     if arguments.differences:
-        print(f"share of {arguments.draws:,} 95 % intervals of a difference without 0, of models alike")
-        print(f"{arguments.resamples:,} resamples each; 200 rows, normal scores one apart\n")
-        print(f"positives{heads}")
-        for n_positive in (2, 3, 5, 10, 30):
-            print_differences(n_positive, arguments)
+        print(f"share of {arguments.draws:,} 95 % intervals of a difference without 0 (of resamples alone)")
+        error = 300.0 * np.sqrt(0.05 * 0.95 / arguments.draws)
+        print(f"{arguments.resamples:,} resamples each; of models alike {5.0 + error:.1f} % are allowed")
+        print("300 negatives, or groups of 8 rows; the second model's positives are higher by a gain\n")
+        heads = "".join(f"{name:>24s}" for name in COMPARED)
+        print(f"positives {'of':8s}gain{''.join(f'{name:>24s}' for name in COMPARED)}")
+        for gain in (0.0, 1.5):
+            for n_positive in (3, 5, 10, 15, 20, 30):
+                print_differences(n_positive, gain, 1, arguments)
+            for n_positive in (4, 6, 10, 20):
+                print_differences(n_positive, gain, 8, arguments)
         return
     print(
         f"share of {arguments.draws:,} intervals of 95 % that hold the truth (mean width), "

@@ -2,8 +2,10 @@
 
     python -m experiments.duel.simulation > experiments/duel/simulation.txt
 
-Streams of 180 days are drawn of the pairs of disputed rows that a duel has, as credits of two models that
-find equally much in the mean, or not. On flights two models share 30 rows a day.
+Streams of 365 days are drawn of the pairs of disputed rows that a duel has, as credits of two models that
+find equally much in the mean, or not. On flights two models share 30 rows a day. The evidence is compared
+with that of an earlier version, which takes the difference of a day to be symmetric around 0, and whose coins
+were independent.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ from scipy.stats import ttest_1samp
 
 from experiments.acted import streams
 from pushrank.budgets import Budget
-from pushrank.monitoring.duel import LEVEL, Duel, evidence_of
+from pushrank.monitoring.duel import LEVEL, NEEDED, Duel, evidence_by_day
 
-N_STREAMS, N_DAYS, N_COINS = 2000, 180, 1000
+N_STREAMS, N_DAYS, N_COINS = 2000, 365, 1000
 MODELS = "logistic regression", "gradient boosting"
 Chances = Callable[[np.random.Generator, float, float], np.ndarray]
 
@@ -51,50 +53,103 @@ def within_a_day(rng: np.random.Generator, a: float, b: float) -> np.ndarray:
     return rng.beta([[a * 2.0], [b * 2.0]], [[(1.0 - a) * 2.0], [(1.0 - b) * 2.0]], (2, N_DAYS))
 
 
-KINDS: dict[str, tuple[Chances, int]] = {
-    "alike on all days": (alike, 20),
-    "common storms": (storms, 20),
-    "days of each model's own": (days_of_their_own, 20),
-    "weeks of each model's own": (weeks_of_their_own, 20),
-    "rows alike within a day": (within_a_day, 20),
-    "24 of 30 rows shared": (alike, 6),
-    "24 shared, days of their own": (days_of_their_own, 6),
+def rings(size: int) -> Chances:
+    """Return chances of a champion with a hit on most days, and a challenger with many on a day of few."""
+
+    def chances(rng: np.random.Generator, a: float, b: float) -> np.ndarray:
+        found = alike(rng, a, b)
+        found[1] *= (rng.random(N_DAYS) < 1.0 / size) * size
+        return np.minimum(found, 1.0)
+
+    return chances
+
+
+def spells(rng: np.random.Generator, a: float, b: float) -> np.ndarray:
+    """Return chances that are raised by half for one model, and halved for the other, for ten days each."""
+    turn = np.repeat(rng.choice([0.5, -0.5], N_DAYS // 10 + 1), 10)[:N_DAYS]
+    return np.minimum(alike(rng, a, b) * np.array([1.0 + turn, 1.0 - turn]), 1.0)
+
+
+def strong_spells(rng: np.random.Generator, a: float, b: float) -> np.ndarray:
+    """Return the same with four fifths of the chances in place of a half."""
+    turn = np.repeat(rng.choice([0.8, -0.8], N_DAYS // 10 + 1), 10)[:N_DAYS]
+    return np.minimum(alike(rng, a, b) * np.array([1.0 + turn, 1.0 - turn]), 1.0)
+
+
+def empty_days(rng: np.random.Generator, a: float, b: float) -> np.ndarray:
+    """Return chances of 0 for both on four days of five."""
+    return alike(rng, a, b) * (rng.random(N_DAYS) < 0.2)
+
+
+# Chances of a hit, and a number of pairs, for streams of models that find equally much.
+EQUAL: dict[str, tuple[Chances, float, int]] = {
+    "alike on all days": (alike, 0.08, 20),
+    "common storms": (storms, 0.08, 20),
+    "days of each model's own": (days_of_their_own, 0.08, 20),
+    "rows alike within a day": (within_a_day, 0.08, 20),
+    "6 pairs": (alike, 0.08, 6),
+    "80 % empty days": (empty_days, 0.1, 10),
+    "bursts of 10": (rings(10), 0.1, 10),
+    "bursts of 30": (rings(30), 1.0 / 30.0, 30),
+    "spells of 10 days": (spells, 0.1, 20),
+    "strong spells of 10 days": (strong_spells, 0.1, 20),
+    "weeks of each model's own": (weeks_of_their_own, 0.08, 20),
+}
+# The same of models of which the second finds more.
+UNEQUAL: dict[str, tuple[Chances, float, float, int]] = {
+    "alike on all days": (alike, 0.05, 0.08, 20),
+    "common storms": (storms, 0.05, 0.08, 20),
+    "days of each model's own": (days_of_their_own, 0.05, 0.08, 20),
+    "6 pairs": (alike, 0.05, 0.08, 6),
+    "2 against 3 hits of 10 pairs": (alike, 0.2, 0.3, 10),
+    "4 against 6 hits of 10 pairs": (alike, 0.4, 0.6, 10),
 }
 
 
-def verdicts(kind: str, a: float, b: float, seed: int) -> tuple[bool, float, bool]:
-    """Return whether the one look at the end decides, the day on which the evidence does, and for whom."""
-    chances, n_pairs = KINDS[kind]
-    rng = np.random.default_rng([seed, list(KINDS).index(kind)])
+def symmetric_evidence(differences: np.ndarray) -> np.ndarray:
+    """Return the evidence after each day of the earlier version, de la Pena's."""
+    scales = np.array([0.05, 0.1, 0.2, 0.4])
+    sums = np.outer(scales, np.cumsum(differences))
+    squares = 0.5 * np.outer(scales**2, np.cumsum(differences**2))
+    return np.exp(np.minimum(np.abs(sums) - squares, 700.0)).mean(axis=0) / 2.0 + (
+        np.exp(np.minimum(-np.abs(sums) - squares, 700.0)).mean(axis=0) / 2.0
+    )
+
+
+def verdicts(chances: Chances, a: float, b: float, n_pairs: int, seed: int) -> tuple[float, ...]:
+    """Return the p-value of one look, and by both kinds of evidence the day of the decision."""
+    rng = np.random.default_rng([seed, n_pairs])
     of_day = chances(rng, a, b)
-    of_first = rng.binomial(n_pairs, 0.5, N_DAYS)
-    won = rng.binomial([of_first, n_pairs - of_first], of_day)
-    differences = (won[1] - won[0]).astype(float)
-    looked = np.ptp(differences) > 0.0 and ttest_1samp(differences, 0.0).pvalue <= LEVEL
-    decided, low = np.inf, 0
-    if evidence_of(differences)[1] is not None:
-        # The first day whose evidence is enough: a verdict once given stands.
-        high = N_DAYS
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if evidence_of(differences[:middle])[1] is not None else (middle, high)
-        decided = high
-    return bool(looked), decided, differences.sum() > 0.0
+    # Opposite coins of two pairs in turn, and independent ones.
+    half = n_pairs // 2 + (rng.random(N_DAYS) < 0.5) * (n_pairs % 2)
+    found = []
+    for of_first in (half, rng.binomial(n_pairs, 0.5, N_DAYS)):
+        won = rng.binomial([of_first, n_pairs - of_first], of_day)
+        found.append((won[1] - won[0]).astype(float))
+    differences, earlier = found
+    p_value = ttest_1samp(differences, 0.0).pvalue if np.ptp(differences) > 0.0 else 1.0
+    most = np.full(N_DAYS, np.ceil(n_pairs / 2.0))
+    days = []
+    for evidence in (evidence_by_day(differences, most).mean(axis=0), symmetric_evidence(earlier)):
+        is_enough = evidence >= NEEDED
+        days.append(float(np.argmax(is_enough) + 1) if is_enough.any() else np.inf)
+    return p_value, *days
 
 
 def simulated() -> None:
     """Print how often equal models are told apart, and how soon others are."""
     error = 3.0 * np.sqrt(LEVEL * (1.0 - LEVEL) / N_STREAMS)
     print(f"{N_STREAMS:,} streams of {N_DAYS} days; of equal models {LEVEL + error:.4f} may be told apart")
-    print("chances of a hit        pairs of rows                  one look  any time  median day")
-    for a, b in ((0.08, 0.08), (0.05, 0.08)):
-        for kind in KINDS:
-            found = [verdicts(kind, a, b, seed) for seed in range(N_STREAMS)]
-            looked, days, _ = map(np.array, zip(*found, strict=True))
-            decided = np.isfinite(days)
-            median = f"{np.median(days):8.0f}" if decided.mean() > 0.5 else "       –"
-            shares = f"{looked.mean():9.4f}{decided.mean():10.4f}"
-            print(f"{a:.2f} and {b:.2f}{KINDS[kind][1]:14d}  {kind:30s}{shares}    {median}", flush=True)
+    print("                                              one look    any time, and median day:")
+    print("hits of   pairs of rows                                     evidence       before")
+    cells = [(name, (of, a, a, n)) for name, (of, a, n) in EQUAL.items()]
+    for name, (chances, a, b, n_pairs) in [*cells, *UNEQUAL.items()]:
+        found = np.array([verdicts(chances, a, b, n_pairs, seed) for seed in range(N_STREAMS)])
+        shares = f"{np.mean(found[:, 0] <= LEVEL):10.4f}"
+        for days in found.T[1:]:
+            decided = np.isfinite(days).mean()
+            shares += f"{decided:10.4f} {f'{np.median(days):4.0f}' if decided > 0.5 else '   –'}"
+        print(f"{a:.2f}/{b:.2f} {n_pairs:4d}  {name:30s}{shares}", flush=True)
     print()
 
 

@@ -381,26 +381,52 @@ def test_a_single_row_of_a_class_is_never_left_out(name):
 
 
 @pytest.mark.parametrize("n_seeds", by_day([6, 20], 1))
-@pytest.mark.filterwarnings("ignore:.* on every resample", "ignore:the interval of a difference")
-@pytest.mark.parametrize("n_positive", [1, 3, 30])
+@pytest.mark.parametrize("n_positive", [5, 10, 40])
 def test_the_p_value_agrees_with_the_interval(n_positive, n_seeds):
     rng = np.random.default_rng(7)
     y = np.repeat([True, False], [n_positive, 90 - n_positive])
     for method in ("bootstrap", "bca"):
         for seed in range(n_seeds):
-            a, b = rng.normal(size=(2, 90)) + np.array([1.3, 0.8])[:, None] * y
-            options = {"method": method, "n_resamples": 500, "random_state": seed}
+            a, b = rng.normal(size=(2, 90)) + np.array([1.9, 0.8])[:, None] * y
+            options = {"method": method, "n_resamples": 199, "random_state": seed}
             found = metrics.compare(y, a, b, "average_precision", **options)
             if not 0.04 < found.p_value < 0.06:  # quantiles are read between resamples
                 assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
 
 
-def test_a_difference_by_too_few_positives_is_warned_of():
+@pytest.mark.parametrize("metric", ["auc", "average_precision", "bedroc"])
+def test_a_difference_takes_five_rows_or_groups_of_each_class(metric):
     """Of two models alike with two positives one was better beyond chance in 28 % of samples."""
-    y, (a, b) = np.arange(40) < 14, np.random.default_rng(0).normal(size=(2, 40))
-    with pytest.warns(UserWarning, match="difference in auc is too narrow: it takes 15 .*, found 14"):
-        metrics.compare(y, a, b, "auc", n_resamples=20, random_state=0)
-    metrics.compare(y, a, b, "precision_at_k", k=5, n_resamples=20, random_state=0)
+    a, b = np.random.default_rng(0).normal(size=(2, 40))
+    for y in (np.arange(40) < 4, np.arange(40) >= 4):
+        with pytest.warns(UserWarning, match="a difference takes 5 positives and negatives, found 4"):
+            found = metrics.compare(y, a, b, metric, n_resamples=20, random_state=0)
+        assert np.isnan([found.low, found.high, found.p_value]).all()
+        assert np.isfinite(found.difference)
+    with pytest.warns(UserWarning, match="takes 5 groups of positives and of others, found 4"):
+        metrics.compare(np.arange(40) < 8, a, b, metric, groups=np.arange(40) // 2, n_resamples=20)
+    with pytest.warns(UserWarning, match="takes 15 positives and negatives, found 14"):
+        metrics.compare(np.arange(40) < 14, a, b, share_of_high, n_resamples=20, random_state=0)
+    metrics.compare(np.arange(40) < 3, a, b, "precision_at_k", k=5, n_resamples=20, random_state=0)
+
+
+def test_the_p_value_of_few_rows_is_the_share_of_swaps_that_differ_as_much():
+    """Against all 2^10 swaps of the rows of two lists, for a difference that resamples take for real."""
+    rng, y = np.random.default_rng(4), np.arange(10) < 5
+    a, b = rng.permutation(10) + 3.0 * y, rng.permutation(10) * 2.0
+    ranks, differences = [stats.rankdata(a), stats.rankdata(b)], []
+    for swaps in itertools.product((False, True), repeat=10):
+        both = np.where(swaps, *ranks), np.where(swaps, *ranks[::-1])
+        differences.append(np.subtract(*(metrics.auc(y, of) for of in both)))
+    found = metrics.compare(y, a, b, "auc", random_state=0)
+    exact = np.mean(np.abs(differences) >= abs(found.difference) - 1e-9)
+    assert found.p_value == pytest.approx(exact, abs=3 * np.sqrt(exact * (1 - exact) / 499) + 0.002)
+    assert found.low <= 0.0 <= found.high
+    # Scales of the scores do not count, and groups swap as one.
+    same = metrics.compare(y, np.exp(a), b, "auc", random_state=0)
+    assert same == found
+    alone = metrics.compare(y, a, b, "auc", random_state=0, groups=np.arange(10))
+    assert alone.p_value == pytest.approx(found.p_value, abs=0.05)
 
 
 def share_of_high(y, scores):

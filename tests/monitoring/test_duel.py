@@ -1,7 +1,6 @@
 """The duel of two models inside one budget: who owns a row, what hits are credited to, and what is said."""
 
 import itertools
-import math
 import os
 import subprocess
 import sys
@@ -11,12 +10,12 @@ from datetime import timedelta
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom, ttest_1samp
+from scipy.stats import ttest_1samp
 
 from pushrank.budgets import Budget
 from pushrank.monitoring import AlertThreshold
 from pushrank.monitoring.audits import draw_audit
-from pushrank.monitoring.duel import Duel, Z, compare_lists, evidence_of
+from pushrank.monitoring.duel import Duel, Z, compare_lists, evidence_by_day
 
 pytestmark = pytest.mark.fast
 
@@ -64,7 +63,7 @@ def test_owners_stay_as_rows_come_and_the_budget_is_never_exceeded(tmp_path):
 
 
 def test_twice_the_difference_of_credits_is_the_difference_of_hits_in_the_mean():
-    """Over all coins of three pairs, by secrets that throw each of the eight outcomes."""
+    """Over all coins of three pairs, of which the second has the opposite one of the first."""
     champion, challenger = np.array([9.0, 8, 7, 6, 0, 0, 0]), np.array([9.0, 0, 0, 0, 8, 7, 6])
     y, names = np.array([1, 1, 1, 0, 1, 0, 0]), np.arange(7)
     seen = {}
@@ -73,20 +72,31 @@ def test_twice_the_difference_of_credits_is_the_difference_of_hits_in_the_mean()
         owners = duel.assign(champion, challenger, [DAY] * 7, names)
         duel.credit(np.where(owners != "", y, np.nan), [DAY] * 7, names)
         seen[tuple(owners)] = duel.verdict().difference
-    assert len(seen) == 8
+    assert len(seen) == 4
     assert np.mean(list(seen.values())) == pytest.approx(y[4:].sum() - y[1:4].sum())
 
 
 @pytest.mark.parametrize("pairs", [(1, 0, 2), (8, 0, 0), (3, 0, 1), (0, 5, 20), (20, 0, 1), (2, 40, 7)])
 def test_the_interval_holds_at_its_level_over_all_coins(pairs):
     """For numbers of pairs of which both rows are hits, that of the champion, or that of the challenger."""
-    both, champion, challenger = pairs
-    counts = [np.arange(n + 1) for n in (both, champion, challenger)]
-    chances = math.prod(np.ix_(*(binom.pmf(of, of[-1], 0.5) for of in counts)))
-    of_both, lost, won = np.ix_(*counts)
-    first, second = both - of_both + lost, of_both + won
-    half = 2 * Z * np.sqrt(first + second + Z**2 / 2)
-    assert chances[np.abs(2 * (second - first) - (challenger - champion)) <= half].sum() >= 0.95
+    kinds = np.repeat([(1, 1), (1, 0), (0, 1)], pairs, axis=0)
+    for seed in range(3):
+        rows = np.resize(np.vstack([kinds, (0, 0)]), (len(kinds) + len(kinds) % 2, 2))
+        hits = np.random.default_rng(seed).permutation(rows)
+        chances = {(0, 0): 1.0}
+        for first, second in zip(hits[::2], hits[1::2], strict=True):
+            after = {}
+            for (champion, challenger), chance in chances.items():
+                for one, other in ((first, second), (second, first)):
+                    found = champion + one[0], challenger + other[1]
+                    after[found] = after.get(found, 0.0) + 0.5 * chance
+            chances = after
+        truth = pairs[2] - pairs[1]
+        held = [
+            chance for (champion, challenger), chance in chances.items()
+            if abs(2 * (challenger - champion) - truth) <= 2 * Z * np.sqrt(champion + challenger + Z**2 / 2)
+        ]  # fmt: skip
+        assert sum(held) >= 0.95
 
 
 def duel_of(differences, **more):
@@ -103,22 +113,45 @@ def duel_of(differences, **more):
     return duel
 
 
+def naive_evidence(x):
+    """Return the evidence of daily differences as parts of the most that was possible."""
+    deviations, spells = x - x.mean(), 0.0
+    for lag in range(1, min(14, len(x) - 1) + 1):
+        spells += (1 - lag / 15) * np.sum(deviations[lag:] * deviations[:-lag]) / np.sum(deviations**2)
+    paths = [
+        np.prod(1 + sign * stake * x) * np.exp(-2 * stake**2 * max(spells, 0.0) * np.sum(x**2))
+        for sign, stake in itertools.product((-1, 1), (0.2, 0.4, 0.8))
+    ]
+    return np.mean(paths[:3]), np.mean(paths[3:])
+
+
 def test_evidence_and_the_t_test_are_those_of_the_days():
-    differences = [2, 1, 3, 0, 2, 1, 2, 2, 1, 3, 2, 2]
+    differences = [8, 4, 12, 0, 8, 4, 8, 8, 4, 12, 8, 9]
     found = duel_of(differences).verdict()
-    paths = []
-    for sign, scale in itertools.product((1, -1), (0.05, 0.1, 0.2, 0.4)):
-        paths.append(np.prod([np.exp(sign * scale * d - 0.5 * (scale * d) ** 2) for d in differences]))
-    assert found.evidence == pytest.approx(np.mean(paths))
-    assert (found.days, found.credits, found.difference) == (12, (0, 21), pytest.approx(42 / 12))
+    assert found.evidence == pytest.approx(np.mean(naive_evidence(np.array(differences) / 20)))
+    assert (found.days, found.credits, found.difference) == (12, (0, 85), pytest.approx(170 / 12))
     assert found.winner == ("challenger" if found.evidence >= 20 else None)
     assert duel_of([-d for d in differences] * 2).verdict().winner == "champion"
     assert duel_of(differences, until=30).verdict().p_value is None
     looked = duel_of([*differences, -9, -9, -9], until=12).verdict()
     assert looked.p_value == pytest.approx(ttest_1samp(differences, 0.0).pvalue)
     assert (looked.winner, looked.days) == ("challenger", 15)
-    assert "at the look after 12 days" in looked.sentences()[1]
-    assert evidence_of(np.array([])) == (1.0, None)
+    assert "at the look after 12 days, if independent" in looked.sentences()[1]
+    x = np.random.default_rng(0).uniform(-1, 1, 40).round(1)
+    by_day = evidence_by_day(4 * x, np.full(40, 4.0))
+    assert pytest.approx(np.array([naive_evidence(x[:n]) for n in range(3, 41)])) == by_day[:, 2:].T
+    assert evidence_by_day(np.empty(0), np.empty(0)).shape == (2, 0)
+    assert evidence_by_day(np.zeros(3), np.zeros(3)).tolist() == [[1.0] * 3] * 2
+
+
+@pytest.mark.parametrize("ring", [2, 10, 30])
+def test_evidence_against_models_that_find_equally_much_is_one_at_most_in_the_mean(ring):
+    """One finds a hit on most days, the other as many as a ring has on a day of few."""
+    outcomes, chances, mean = np.array([-1.0, ring]), np.array([ring, 1]) / (ring + 1), 0.0
+    for days in itertools.product((0, 1), repeat=8):
+        evidence = evidence_by_day(outcomes[[*days]], np.full(8, float(ring))).mean(axis=0)
+        mean += np.prod(chances[[*days]]) * evidence
+    assert (mean <= 1.0 + 1e-12).all()
 
 
 def test_days_count_in_order_when_their_labels_are_complete_or_late():
@@ -180,6 +213,32 @@ def test_lists_are_compared_by_the_disputed_rows_alone():
     assert set(shared.to_label) == set(lists[1]) - set(lists[0])
     assert shared.low <= whole.low <= shared.high == shared.low + len(shared.to_label)
     assert f"label {len(shared.to_label)} of {len(whole.rows)} disputed rows" in shared.sentence()
+
+
+def test_lists_with_ties_are_compared_in_any_order_of_them():
+    """Against all orders of ties of small lists, and all labels that are not known."""
+    rng, batch = np.random.default_rng(1), Budget(2, "batch")
+    for _ in range(150):
+        n = int(rng.integers(3, 7))
+        y, *both = rng.choice([0.0, 1.0, 1.0, np.nan], n), *rng.integers(0, 3, (2, n)).astype(float)
+        orders = [*itertools.permutations(range(n))]
+        champion, challenger = (
+            {tuple(sorted(sorted(o, key=lambda r: -of[r])[:2])) for o in orders} for of in both
+        )
+        found = compare_lists(y, *both, ["a"] * n, batch)
+        exact = []
+        for labels in itertools.product((0, 1), repeat=int(np.isnan(y).sum())):
+            known = y.copy()
+            known[np.isnan(y)] = labels
+            exact += [sum(known[[*b]]) - sum(known[[*a]]) for a in champion for b in challenger]
+        assert found.low <= min(exact) <= max(exact) <= found.high
+        assert found.has_ties == (len(champion) > 1 or len(challenger) > 1)
+        if not (np.isnan(y).any() and found.has_ties):
+            assert (found.low, found.high) == (min(exact), max(exact))
+    y, constant = np.arange(100) < 10, np.zeros(100)
+    found = compare_lists(y, constant, np.arange(100.0), ["a"] * 100, Budget(10, "batch"))
+    assert (found.low, found.high) == (-10, 0)
+    assert "-10 to +0 (by the order of rows that tie) hits more" in found.sentence()
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import rankdata
+from sklearn.utils import check_random_state
 
 from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import Floats
 from pushrank._base.user_types import Label, Seed
 from pushrank._base.validation import warn
 from pushrank.metrics._bootstrap import with_outer_row
 from pushrank.metrics._proportions import clopper_pearson_interval, difference_of_hits_interval, newcombe
 from pushrank.metrics._ranking import Ranking, checked_rankings
 from pushrank.metrics._registry import BoundMetric, bind_metric, class_sizes
-from pushrank.metrics._sampling import Method, Sampling, contrast_intervals
+from pushrank.metrics._sampling import BOOTSTRAP_ROUNDING, Method, Sampling, contrast_intervals
 
 # The bisection for a p-value halves so often: p-values are right to 1e-12.
 MAX_P_VALUE_STEPS = 40
@@ -26,8 +29,11 @@ PROPORTION_ROUNDING = 1e-12
 MIN_DISCORDANT_HITS = 10
 # Resamples of fewer rows of a class know too little of its tails: see `_ends_of_few_rows`.
 FEW_ROWS = 50
-# With 10 of a class, one of two equal models is put beyond the other in 9 % of lists, with 30 in 6 %.
-MIN_ROWS_OF_DIFFERENCES = 15
+# Differences of fewer rows of a class have no interval: no test of them both holds its level and has power.
+MIN_ROWS_OF_DIFFERENCES = 5
+MIN_ROWS_OF_SCORES = 15
+# So many draws give the least p-value of .002.
+MAX_SWAPS = 499
 
 
 class ConfidenceInterval(NamedTuple):
@@ -272,7 +278,10 @@ def compare(
 
     Where resamples know too little, as of two lists that share nearly all their hits, the interval comes from
     exact limits of either list's own hits (Zou and Donner 2008; :doc:`/measures`): the more similar two lists
-    are, the narrower it is.
+    are, the narrower it is. Of fewer than 50 rows or groups of a class "bootstrap" is "bca", and the
+    interval also holds what a test by 499 draws or fewer does not reject: rows, or groups, swap at random
+    the ranks that both models give them, which changes nothing where models are alike (Venkatraman and
+    Begg, Biometrika 83, 1996).
 
     Davison and Hinkley, *Bootstrap methods and their application* (1997), chapters 4 and 5; DeLong, DeLong
     and Clarke-Pearson, Biometrics 44 (1988).
@@ -294,8 +303,9 @@ def compare(
     Warns
     -----
     UserWarning
-        When every resample has the same difference, and the metric is no proportion: the ends are NaN. When
-        a class has fewer than 15 rows, and the metric is none of hits: the interval is too narrow.
+        When every resample has the same difference, and the metric is no proportion, or a class has fewer
+        than 5 rows or groups, of a metric of the scores themselves 15, and it is none of hits: the ends and
+        the p-value are NaN.
 
     Examples
     --------
@@ -308,13 +318,9 @@ def compare(
     measured = _bound(metric, parameters, method, groups)
     rankings = checked_rankings(y_true, [scores_a, scores_b], sample_weight, pos_label, value, groups)
     [comparison] = ranking_differences(rankings, [measured], sampling)
-    n = min(class_sizes(rankings[0]))
-    if not measured.spec.error.hits and n < MIN_ROWS_OF_DIFFERENCES:
-        warn(
-            f"the interval of a difference in {measured.spec.name} is too narrow: it takes "
-            f"{MIN_ROWS_OF_DIFFERENCES} positives and negatives, found {n:.3g}."
-        )
-    _warn_of_no_interval(measured, comparison.low, comparison.difference)
+    _warn_of_no_interval(
+        measured, comparison.low, comparison.difference, _why_no_difference(measured, rankings)
+    )
     return comparison
 
 
@@ -322,10 +328,16 @@ def ranking_differences(
     rankings: Sequence[Ranking], metrics: Sequence[BoundMetric], sampling: Sampling
 ) -> list[Comparison]:
     """Return the differences of two rankings in several metrics, from the same resamples."""
-    level = sampling.level
+    level, swapped = sampling.level, dict[int, Floats]()
+    if min(class_sizes(rankings[0])) < FEW_ROWS:
+        swapped = _differences_of_swapped(rankings, metrics, sampling)
+        # Of few rows or groups percentiles are too narrow, which Student's quantile of bca widens.
+        sampling = replace(sampling, method="bca" if sampling.method == "bootstrap" else sampling.method)
     estimates, differences, intervals = contrast_intervals(rankings, metrics, [1.0, -1.0], sampling)
     comparisons = []
-    for interval, metric, both, difference in zip(intervals, metrics, estimates.T, differences, strict=True):
+    for number, (interval, metric, difference) in enumerate(
+        zip(intervals, metrics, differences, strict=True)
+    ):
         limits = interval.limits(level)
         p_value = np.nan if np.isnan(limits[0]) else interval.p_value()
         comparison = Comparison(*limits, difference, p_value)
@@ -333,13 +345,56 @@ def ranking_differences(
             comparison = of_hits
         # Three hits of three against none of three: nearly all resamples agree, and the limits are equal.
         elif interval.is_constant or comparison.low == comparison.high:
-            comparison = _safe_comparison(comparison, both.tolist(), metric, rankings, level)
+            both = estimates[:, number].tolist()
+            comparison = _safe_comparison(comparison, both, metric, rankings, level)
+        elif _why_no_difference(metric, rankings):
+            comparison = Comparison(np.nan, np.nan, difference, np.nan)
+        elif number in swapped:
+            comparison = _joined(comparison, np.abs(swapped[number]), level)
         # No difference exceeds the largest value of its metric; the one found may by rounding.
         units = [unit for _, unit in metric.spec.error.trials(rankings[0], **metric.parameters)]
         most = max(abs(difference), min(units, default=np.inf))
-        low, high = max(comparison.low, -most), min(comparison.high, most)
+        # These keep NaN, unlike min and max.
+        low, high = float(np.maximum(comparison.low, -most)), float(np.minimum(comparison.high, most))
         comparisons.append(comparison._replace(low=low, high=high))
     return comparisons
+
+
+def _why_no_difference(metric: BoundMetric, rankings: Sequence[Ranking]) -> str:
+    """Return why a difference has no interval, for want of rows of a class; an empty text if it has one."""
+    # Of hits limits are exact. Scores of two models, which a metric may use, are not of one scale.
+    least = MIN_ROWS_OF_SCORES if metric.spec.uses_scores else MIN_ROWS_OF_DIFFERENCES
+    units = "positives and negatives" if rankings[0].groups is None else "groups of positives and of others"
+    if metric.spec.error.hits or (n := min(class_sizes(rankings[0]))) >= least:
+        return ""
+    return f"a difference takes {least} {units}, found {n:.3g}"
+
+
+def _differences_of_swapped(
+    rankings: Sequence[Ranking], metrics: Sequence[BoundMetric], sampling: Sampling
+) -> dict[int, Floats]:
+    """Return differences, of metrics of the order, where rows or groups swap the ranks of both rankings."""
+    first, random = rankings[0], check_random_state(sampling.random_state)
+    ranks = [rankdata(ranking.scores) for ranking in rankings]
+    units = np.arange(first.n_rows) if first.groups is None else first.groups
+    tested = [j for j, of in enumerate(metrics) if not (of.spec.uses_scores or of.spec.error.hits)]
+    differences = np.zeros((min(sampling.number(first.n_rows), MAX_SWAPS), len(tested)))
+    for row in differences if tested else ():
+        is_swapped = random.random(int(units.max()) + 1)[units] < 0.5
+        both = [first.with_scores(np.where(is_swapped, *of)) for of in (ranks, ranks[::-1])]
+        first_values, second_values = ([of.evaluate(metrics[j].call) for j in tested] for of in both)
+        row[:] = np.subtract(first_values, second_values)
+    return dict(zip(tested, differences.T, strict=True))
+
+
+def _joined(comparison: Comparison, swapped: Floats, level: float) -> Comparison:
+    """Return a comparison whose interval also holds the differences that swapped ranks do not reject."""
+    # Where two models are alike, rows could as well have the ranks of the other: an exact test.
+    difference, n = comparison.difference, len(swapped) + 1
+    reach = float(np.sort(np.append(swapped, np.inf))[int(np.ceil(level * n - BOOTSTRAP_ROUNDING)) - 1])
+    p_value = (1 + np.count_nonzero(swapped >= abs(difference) - BOOTSTRAP_ROUNDING)) / n
+    low, high = min(comparison.low, difference - reach), max(comparison.high, difference + reach)
+    return Comparison(low, high, difference, max(comparison.p_value, p_value))
 
 
 def _comparison_of_hits(

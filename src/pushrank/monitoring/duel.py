@@ -26,8 +26,10 @@ __all__ = ["NEEDED", "WHO", "Duel", "ListDifference", "Verdict", "compare_lists"
 
 KIND = "a duel"
 WHO = ("champion", "challenger")
-# What a credit is taken to weigh, from steady small differences of days to rare large ones.
-LAMBDAS = np.array([0.05, 0.1, 0.2, 0.4])
+# The parts of the evidence that are at stake each day: small ones suit small differences of noisy days.
+STAKES = np.array([0.2, 0.4, 0.8])
+# Good days of one model may come in spells of so many.
+MAX_LAG = 14
 LEVEL, Z = 0.05, 1.959964
 NEEDED = 1.0 / LEVEL
 
@@ -126,7 +128,7 @@ class Verdict:
         if self.until is not None:
             shown = f"{max(self.until - self.days, 0):,} {several} to go until the look"
             if self.p_value is not None:
-                shown = f"p = {self.p_value:.2g}, at the look after {self.until:,} {several}"
+                shown = f"p = {self.p_value:.2g}, at the look after {self.until:,} {several}, if independent"
         if self.winner is not None:
             return [these, f"For {several} to come: the {self.winner} finds more ({shown})."]
         undecided = "not yet decided" if self.p_value is None else "not decided"
@@ -173,24 +175,28 @@ class Duel:
     where both models list it. The two lists of which the difference is estimated are then those of the first
     rows alone: give a period's rows whole. Rows that tie are in an order by their names and the secret.
 
-    *On these very days* chance is in the coins alone. The variance of :math:`W_B - W_A` is at most the mean
-    number W of credits, so that the normal interval of half a length :math:`2 z \sqrt{W + z^2 / 2}` is
+    The second of two disputed pairs has the opposite coin of the first, so that each model brings half of the
+    rows. *On these very days* chance is in the coins alone. The variance of :math:`W_B - W_A` is at most the
+    mean number W of credits, so that the normal interval of half a length :math:`2 z \sqrt{W + z^2 / 2}` is
     conservative, also where credits are few. *For days to come* periods are the unit. With
-    :math:`D = W_B - W_A` of a period, the evidence is the mean over :math:`\lambda` in (.05, .1, .2, .4), and
-    over both signs, of
+    :math:`x_d = (W_B - W_A) / m_d` of period d, where one model brought :math:`m_d` of the disputed rows and
+    the other no more, the evidence is the mean over :math:`\lambda` in (.2, .4, .8), and over both signs, of
 
-    .. math:: \prod_d \exp(\pm\lambda D_d - \lambda^2 D_d^2 / 2),
+    .. math:: \exp\Big(-2 \lambda^2 r \sum_d x_d^2\Big) \prod_d (1 \pm \lambda x_d),
 
-    which exceeds 20 with a chance of 5 % at most where D is symmetric around 0 given the past; with `until`
-    it is a t test of D at 5 %. Where good spells of one model last for many periods both err: take longer
-    ones. Periods count in order, since hits that are confirmed sooner for one model would bias an early look.
-    A challenger that has learnt from labels of the champion's list starts behind.
+    where r is the sum of the autocorrelations of x up to lag 14 with weights that fall to 0, at least 0.
+    Where both models find equally much in the mean, given how many rows are disputed and what came before,
+    it ever exceeds 20 with a chance of 5 % at most, also where one of them finds most of its hits on few
+    days. Where good spells of one model last for many days that chance is larger, which the term in r
+    lessens. With `until` it is a t test of the differences at 5 %, which takes days to be independent, and
+    none of them to decide alone. Periods count in order, since hits that are confirmed sooner for one model
+    would bias an early look. A challenger that has learnt from labels of the champion's list starts behind.
 
     References
     ----------
     Radlinski, Kurup and Joachims, *How does clickthrough data reflect retrieval quality?*, CIKM (2008), for
-    lists that share their credit. de la Pena, *A general class of exponential inequalities for martingales
-    and ratios*, Annals of Probability 27 (1999), for the evidence.
+    lists that share their credit. Waudby-Smith and Ramdas, *Estimating means of bounded random variables by
+    betting*, Journal of the Royal Statistical Society B 86 (2024), for the evidence.
 
     Examples
     --------
@@ -333,8 +339,11 @@ class Duel:
         pairs = list(zip(*only, strict=False))[: left - len(both)]
         new: list[list[Any]] = [["both", name] for name in both]
         for number, pair in enumerate(pairs, len(day.pairs)):
-            coin = uniform_numbers([f"{label}\0pair {number}"], self._facts["secret"])[0, 0] < 0.5
-            new.append(["pair", *pair, int(coin)])
+            # The second of two pairs has the opposite coin, so that each model brings half of the rows.
+            coin = (
+                uniform_numbers([f"{label}\0pair {number - number % 2}"], self._facts["secret"])[0, 0] < 0.5
+            )
+            new.append(["pair", *pair, int(coin) ^ number % 2])
         return new
 
     def credit(self, y: ArrayLike, time: Any, row_id: ArrayLike) -> Duel:
@@ -423,18 +432,25 @@ class Duel:
         """
         with self._lock:
             days = [self._days[label] for label in self._counted()]
-        hits, won, differences = 0, [0, 0], np.zeros(len(days))
+        hits, won, differences, most = 0, [0, 0], np.zeros(len(days)), np.zeros(len(days))
         for number, day in enumerate(days):
             found = [owner for name, owner in day.owners.items() if day.labels.get(name) == 1.0]
             of_day = [found.count(owner) for owner in WHO]
             hits, differences[number] = hits + len(found), of_day[1] - of_day[0]
+            brought = sum(winner for *_, winner in day.pairs)
+            most[number] = max(brought, len(day.pairs) - brought)
             won = [won[0] + of_day[0], won[1] + of_day[1]]
         n, total, per = max(len(days), 1), sum(won), self.budget.per
         # The variance is at most the mean number of credits. Their number may be below its mean, for which
         # the term in Z allows.
         difference, half = 2.0 * (won[1] - won[0]) / n, 2.0 * Z * math.sqrt(total + 0.5 * Z**2) / n
         low, high = difference - half, difference + half
-        evidence, winner = evidence_of(differences)
+        paths = evidence_by_day(differences, most)
+        total_evidence = paths.mean(axis=0)
+        # A verdict once given stands.
+        over = np.flatnonzero(total_evidence >= NEEDED)
+        winner = WHO[int(np.argmax(paths[:, over[0]]))] if len(over) else None
+        evidence = float(total_evidence[-1]) if len(days) else 1.0
         p_value, until = None, self.until
         if until is not None:
             winner, first = None, differences[:until]
@@ -449,17 +465,23 @@ class Duel:
         self._state.close()
 
 
-def evidence_of(differences: Floats) -> tuple[float, str | None]:
-    """Return the evidence that two models differ, and who wins if it has ever been enough."""
-    if not len(differences):
-        return 1.0, None
-    squares = 0.5 * np.outer(np.cumsum(differences**2), LAMBDAS**2)
-    sums = np.outer(np.cumsum(differences), LAMBDAS)
+def evidence_by_day(differences: Floats, most: Floats) -> Floats:
+    """Return the evidence for the champion, and for the challenger, after each day, shape (2, n_days)."""
+    # Bets on a mean of 0, less what spells of days may explain, as :class:`Duel` has it.
+    x = differences / np.maximum(most, 1.0)
+    totals, squares, n = np.cumsum(x), np.cumsum(x * x), np.arange(1.0, len(x) + 1.0)
+    mean, covariances = totals / n, np.zeros(len(x))
+    for lag in range(1, min(MAX_LAG + 1, len(x))):
+        products, later, m = np.cumsum(x[lag:] * x[:-lag]), totals[lag:] - totals[lag - 1], mean[lag:]
+        covariance = products - m * (later + totals[:-lag]) + (n[lag:] - lag) * m**2
+        covariances[lag:] += (1.0 - lag / (MAX_LAG + 1.0)) * covariance
+    variance = squares - n * mean**2
+    spells = np.divide(covariances, variance, out=np.zeros(len(x)), where=variance > 1e-12 * squares)
+    penalty = 2.0 * np.outer(STAKES**2, np.maximum(spells, 0.0) * squares)
+    won = [np.cumsum(np.log1p(sign * np.outer(STAKES, x)), axis=1) for sign in (-1.0, 1.0)]
     # Beyond 700 the exponential has no finite number.
-    paths = np.exp(np.minimum(np.stack([-sums, sums]) - squares, 700.0)).mean(axis=2)
-    total = paths.mean(axis=0)
-    over = np.flatnonzero(total >= NEEDED)
-    return float(total[-1]), WHO[int(np.argmax(paths[:, over[0]]))] if len(over) else None
+    paths: Floats = np.exp(np.minimum(np.stack(won) - penalty, 700.0)).mean(axis=1)
+    return paths
 
 
 @dataclass(frozen=True)
@@ -476,7 +498,9 @@ class ListDifference:
         Those of them without a label.
     low, high : int
         How many more hits the challenger's list has at least, and at most: unlabelled rows of the one list
-        may be hits, and those of the other none.
+        may be hits, and those of the other none, and rows that tie at the end of a list are in any order.
+    has_ties : bool
+        Whether rows tie at the end of a list; `rows` are then of lists in the order of the rows.
 
     Examples
     --------
@@ -491,10 +515,12 @@ class ListDifference:
     to_label: NDArray[np.intp]
     low: int
     high: int
+    has_ties: bool = False
 
     def sentence(self) -> str:
         """Return what is known of the difference, and what is to be labelled."""
         between = f"{self.low:+,}" + f" to {self.high:+,}" * (self.high > self.low)
+        between += " (by the order of rows that tie)" * self.has_ties
         rest = "all {1:,} disputed rows have labels" if not len(self.to_label) else ""
         rest = rest or "label {0:,} of {1:,} disputed rows to decide"
         return f"The challenger has {between} hits more; {rest.format(len(self.to_label), len(self.rows))}."
@@ -512,7 +538,7 @@ def compare_lists(
     y : array-like of shape (n,)
         1 of hits and 0 of others, NaN or None where that is not known.
     champion, challenger : array-like of shape (n,)
-        Scores of both models; rows that tie are in their order.
+        Scores of both models.
     time : array-like of shape (n,)
         Dates, or the batches of the budget.
     budget : Budget
@@ -539,12 +565,26 @@ def compare_lists(
     scores = checked_scores(champion), checked_scores(challenger)
     if {len(of) for of in scores} | {len(labels)} != {len(periods.codes)}:
         raise ValueError("y, champion, challenger and time must be of one length.")
-    lists = [periods.first(np.argsort(-of, kind="stable"), budget.n) for of in scores]
     if not np.isin(labels[~np.isnan(labels)], (0.0, 1.0)).all():
         raise ValueError("y must hold 0, 1 or NaN.")
-    sign, unknown = lists[1].astype(int) - lists[0], np.isnan(labels)
-    ends = (np.where(unknown, sign * end < 0, labels == 1.0) for end in (1, -1))
-    low, high = (int(np.sum(sign[hits])) for hits in ends)
-    rows = np.flatnonzero(sign)
-    shared = int(np.sum(lists[0] & lists[1]))
-    return ListDifference(len(periods.labels), shared, rows, rows[unknown[rows]], low, high)
+    ends, has_ties, unknown = np.zeros(2, dtype=np.int64), False, np.isnan(labels)
+    for rows in periods.rows:
+        sure, tied, room = zip(*(_with_ties(of[rows], budget.n) for of in scores), strict=True)
+        # An unlabelled row that is on both lists in any order cancels.
+        is_hit, may_be = labels[rows] == 1.0, (labels[rows] != 0.0) & ~(unknown[rows] & sure[0] & sure[1])
+        fewest = [np.sum(sure[of] & is_hit) + max(0, room[of] - np.sum(tied[of] & ~is_hit)) for of in (0, 1)]
+        most = [np.sum(sure[of] & may_be) + min(room[of], np.sum(tied[of] & may_be)) for of in (0, 1)]
+        ends += [fewest[1] - most[0], most[1] - fewest[0]]
+        has_ties |= any(np.any(of) for of in tied)
+    lists = [periods.first(np.argsort(-of, kind="stable"), budget.n) for of in scores]
+    rows, shared = np.flatnonzero(lists[0] != lists[1]), int(np.sum(lists[0] & lists[1]))
+    low, high = ends.tolist()
+    return ListDifference(len(periods.labels), shared, rows, rows[unknown[rows]], low, high, has_ties)
+
+
+def _with_ties(scores: Floats, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:
+    """Return which rows are among the first k in any order of ties, which in some, and the room for these."""
+    last = np.partition(scores, -k)[-k] if k < len(scores) else -np.inf
+    sure, tied = scores > last, scores == last
+    room = k - int(np.sum(sure))
+    return (sure | tied, tied & False, 0) if np.sum(tied) <= room else (sure, tied, room)
