@@ -27,7 +27,7 @@ from pushrank._base.html import html_table, interval_pictures
 from pushrank._base.numeric import Floats
 from pushrank._base.user_types import GenericArray, MatrixLike, PerRow
 from pushrank._base.validation import check_choice, group_numbers, plain_labels, refuse_masked
-from pushrank.budgets import Budget, Periods
+from pushrank.budgets import Budget, Periods, check_budget
 from pushrank.estimators._base import RankerMixin, progress_bar
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import Target, two_class_target
@@ -405,19 +405,15 @@ class PrecisionAtBudget:
 
 def budget_depth(ranker: Any, total_weight: float, periods: Periods | None = None) -> dict[str, Any]:
     """Return the number of rows that can be acted on, as a share that is the same in every fold."""
-    budgets = {name: getattr(ranker, name) for name in BUDGETS if getattr(ranker, name) is not None}
-    if len(budgets) > 1:
-        raise ValueError(f"give one of {', '.join(BUDGETS)}, got {budgets}.")
-    for name, share in budgets.items():
-        if name == "budget" and periods is not None:
-            return {"fraction": share.spent(periods) / len(periods.codes)}
-        if name == "budget":
-            check_number(name, share, 1, integer=True)
-            if share > total_weight:
-                raise ValueError(f"budget={share} is more than the {total_weight:g} rows of X.")
-            return {"fraction": share / total_weight}
-        check_number(name, share, above=0.0, most=1.0)
-    return budgets or {"fraction_of_positives": DEFAULT_FRACTION}
+    given = check_budget(**{name: getattr(ranker, name) for name in BUDGETS})
+    if (budget := given.get("budget")) is None:
+        return given or {"fraction_of_positives": DEFAULT_FRACTION}
+    if periods is not None:
+        return {"fraction": budget.spent(periods) / len(periods.codes)}
+    check_number("budget", budget, 1, integer=True)
+    if budget > total_weight:
+        raise ValueError(f"budget={budget} is more than the {total_weight:g} rows of X.")
+    return {"fraction": budget / total_weight}
 
 
 def results_table(params: Sequence[dict[str, Any]], values: Floats) -> dict[str, Any]:

@@ -80,6 +80,8 @@ def compare_rankers(
     y: ArrayLike,
     *,
     budget: int | Budget | None = None,
+    fraction: float | None = None,
+    fraction_of_positives: float | None = None,
     cv: CrossValidation = 5,
     n_repeats: int = 1,
     scoring: str | Callable[..., float] | None = None,
@@ -135,6 +137,10 @@ def compare_rankers(
         else by the precision among the first rows of a test part, a quarter as many as it has positives.
         Where a number or a splitter as `cv` never holds some rows out, the same share of the others is acted
         on. A budget by period needs `time`.
+    fraction : float, optional
+        In place of a number of rows, the budget as a share of all rows, in (0, 1], rounded up.
+    fraction_of_positives : float, optional
+        The budget as a share of the number of positives, in (0, 1], rounded to the nearest from 1 on.
     cv : int, splitter or iterable, default=5
         The number of folds, drawn at random in strata or, with `time`, cut in its order; or what splits the
         rows so that none is in two test parts. Test parts may share a training part, as the same array.
@@ -210,10 +216,9 @@ def compare_rankers(
     """
     by_row: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
     drawn: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "random_state": random_state}
-    n_splits = 2 if nested else 1
-    plan = Plan.of(
-        X, y, budget=budget, pos_label=pos_label, n_splits=n_splits, n_jobs=n_jobs, **by_row, **drawn
-    )
+    shares: dict[str, Any] = {"fraction": fraction, "fraction_of_positives": fraction_of_positives}
+    params: dict[str, Any] = {"pos_label": pos_label, "n_splits": 2 if nested else 1, "n_jobs": n_jobs}
+    plan = Plan.of(X, y, budget=budget, **shares, **by_row, **drawn, **params)
     if leaking := plan.rows.leaking_columns():
         warn(
             f"columns of X that alone tell the two classes apart: {str(leaking[:10])[1:-1]}. Copies of the "
