@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, wraps
-from importlib.metadata import metadata
+from functools import wraps
 from inspect import isfunction, signature
 from numbers import Real
 from typing import Any, Self
@@ -21,7 +20,7 @@ from pushrank._base import validation
 from pushrank._base.docstrings import shared_docs
 from pushrank._base.numeric import Floats
 from pushrank._base.optional import import_optional
-from pushrank._base.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow, Seed
+from pushrank._base.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow
 from pushrank._base.validation import warn as warn
 from pushrank.estimators import _target
 from pushrank.estimators.reasons import explain, linear_parts, no_parts, score_parts
@@ -49,17 +48,10 @@ else:
     from sklearn.base import ClassifierMixin  # type: ignore[no-redef]
 
 
-@cache
-def documentation() -> str:
-    """Return the address of the site that the project's metadata names, or nothing."""
-    urls = (line.split(", ", 1) for line in metadata("pushrank").get_all("Project-URL", []))
-    return next((address.rstrip("/") for label, address in urls if label == "Documentation"), "")
-
-
 # What is passed to a fit by row.
 BY_ROW = ("X", "y", "sample_weight", "qid", "groups", "time")
+# What rankers of other libraries call the queries.
 QUERIES = {"group", "groups", "group_id", "query"}
-"""What rankers of other libraries call the queries."""
 
 
 def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -133,7 +125,6 @@ class RankerMixin(ClassifierMixin):
     # It has `coef_` for linear scores, `classes_` (None after a fit to pairs), `threshold_` and, where it
     # learns from grades, `thresholds_`.
 
-    _doc_link_module = "pushrank"
     # What fits models to parts of rows hands times and groups to these rankers alone.
     _is_our_ranker = True
 
@@ -147,16 +138,6 @@ class RankerMixin(ClassifierMixin):
     def _renumber(self, numbers: NDArray[np.intp], n_rows: int) -> None:
         """Let fitted attributes by row be of all ``n_rows``, after a fit to the rows of some numbers."""
 
-    @property
-    def _doc_link_template(self) -> str:
-        """The address of a class's page on the site; nothing where the project has none."""
-        return f"{documentation()}/generated/api/{{page}}.html" if documentation() else ""
-
-    def _doc_link_url_param_generator(self) -> dict[str, str]:
-        module = type(self).__module__
-        public = "pushrank" if module.startswith("pushrank.estimators.") else module
-        return {"page": f"{public}.{type(self).__name__}"}
-
     def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
@@ -168,16 +149,9 @@ class RankerMixin(ClassifierMixin):
         scores: NDArray[np.floating] = linear_scores(X, self.coef_) - float(self.threshold_)
         return scores
 
-    def explain(
-        self,
-        X: Any,
-        *,
-        over: MatrixLike | None = None,
-        random_state: Seed = 0,
-        return_error: bool = False,
-    ) -> Any:
+    def explain(self, X: Any, **options: Any) -> Any:
         """Return what each column adds to the score of each row, as :func:`pushrank.explain` does."""
-        return explain(self, X, over=over, random_state=random_state, return_error=return_error)
+        return explain(self, X, **options)
 
     def _parts(self, X: MatrixLike) -> Floats:
         """Return the parts of linear scores, or of the scores that a search has chosen, the base last."""

@@ -36,11 +36,11 @@ def explain(
     """Return what each column adds to the score of each row, and the base that it is added to.
 
     The parts of a row add up to ``decision_function``, or to the log-odds of ``predict_proba``, up to
-    rounding. They are coefficients times features, of stumps the values of a step function of each feature,
-    and of boosters the library's TreeSHAP values. Of a pipeline they are by the columns that it takes: what
-    encoders make of one is added up. Of other scores, such as those of kernels, forests and a
-    ``StackingRanker``, they are Shapley values by sampling, which need `over`: what a score rises in the mean
-    as the cells of a row take the places of those of another one by one, in random orders.
+    rounding: coefficients times features, of stumps the values of a step function of each feature, and of
+    boosters the library's TreeSHAP values. Of a pipeline they are by the columns that it takes: what encoders
+    make of one is added up. Of other scores, such as those of forests and a ``StackingRanker``, they are
+    Shapley values by sampling: what a score rises in the mean as the cells of a row take the places of those
+    of another one by one, in random orders. These need `over`, without which they are a TypeError.
 
     Parameters
     ----------
@@ -64,11 +64,6 @@ def explain(
     errors : ndarray of shape (n_samples, n_features + 1), or DataFrame
         Zeros where parts are not sampled. Only with `return_error`.
 
-    Raises
-    ------
-    TypeError
-        When scores are no sum over columns, and `over` is None.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -83,11 +78,7 @@ def explain(
     if isinstance(model, Pipeline) and hasattr(model, "feature_names_in_"):
         # It takes columns by their names in any order, and its parts are in that of the fit.
         X, over = (of[[*model.feature_names_in_]] if hasattr(of, "iloc") else of for of in (X, over))
-    if over is None:
-        parts = score_parts(model, X)
-        found = parts, np.zeros_like(parts)
-    else:
-        found = parts_over(model, X, over, random_state)
+    found = parts_over(model, X, over, random_state)
     if hasattr(X, "iloc"):
         found = tuple(type(X)(each, index=X.index, columns=[*X.columns, "base"]) for each in found)
     return found if return_error else found[0]
@@ -157,11 +148,13 @@ def has_exact_parts(model: Any, X: Any) -> bool:
 
 def parts_over(model: Any, X: Any, over: Any, random_state: Seed = 0) -> tuple[Floats, Floats]:
     """Return what columns add to scores beyond other rows, the base last, and standard errors of samples."""
-    if not has_exact_parts(model, _safe_indexing(X, slice(0, 1))):
+    if over is not None and not has_exact_parts(model, _safe_indexing(X, slice(0, 1))):
         return sampled_parts(partial(model_scores, model), X, over, random_state)
-    parts, mean = score_parts(model, X), mean_parts(model, over)
-    parts[:, :-1] -= mean
-    parts[:, -1] += mean.sum()
+    parts = score_parts(model, X)
+    if over is not None:
+        mean = mean_parts(model, over)
+        parts[:, :-1] -= mean
+        parts[:, -1] += mean.sum()
     return parts, np.zeros_like(parts)
 
 
