@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,10 +15,7 @@ from pushrank._base.numeric import Floats
 from pushrank._base.validation import check_number, column
 from pushrank.times import check_present, check_times
 
-__all__ = [
-    "NEARLY_ALL", "STEPS", "Budget", "Periods", "chances_of_list", "check_budget", "check_by_period",
-    "comes_whole",
-]  # fmt: skip
+__all__ = ["NEARLY_ALL", "STEPS", "Budget", "Periods", "chances_of_list", "check_by_period", "comes_whole"]
 
 # Weeks begin on Mondays, and day 0 of NumPy's dates is a Thursday.
 STEPS = dict(zip(UNITS, ("datetime64[h]", "datetime64[D]", "datetime64[D]", "datetime64[M]"), strict=False))
@@ -200,24 +196,6 @@ def comes_whole(budget: Budget, time: Any) -> bool:
     np.maximum.at(most, periods.codes[first], counts)
     is_whole, is_cut = most >= NEARLY_ALL * sizes, sizes > budget.n
     return bool(is_cut.any() and min(is_whole.mean(), is_whole[is_cut].mean()) >= NEARLY_ALL)
-
-
-def check_budget(**ways: Any) -> dict[str, Any]:
-    """Return the way that is given of ``budget``, ``fraction`` and ``fraction_of_positives``, checked."""
-    given = {name: value for name, value in ways.items() if value is not None}
-    if len(given) > 1:
-        raise ValueError(f"give one of {', '.join(ways)}, got {given}.")
-    for name, value in given.items():
-        if name != "budget":
-            check_number(name, value, above=0.0, most=1.0)
-        elif isinstance(value, bool) or not isinstance(value, Budget | Integral):
-            # A share could be one of the rows or of the positives.
-            raise TypeError(
-                f"budget must be an integer, a number of rows, got {value!r}; in place of it pass a share as "
-                "fraction (of the rows) or fraction_of_positives, and rows of every period as "
-                "Budget(150, per='day')."
-            )
-    return given
 
 
 def check_by_period(budget: Any) -> None:

@@ -12,7 +12,6 @@ __all__ = [
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
 SHOWN: set[tuple[str, str, int]] = set()
-"""Warnings that are issued once, and where they were."""
 
 
 class DatasetNotFoundError(FileNotFoundError):

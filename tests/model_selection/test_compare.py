@@ -172,13 +172,19 @@ def test_a_budget_may_be_a_share_of_the_rows_or_of_the_positives(ways, budget):
 @pytest.mark.parametrize(
     ("ways", "message"),
     [
-        ({"budget": 0.05}, "budget must be an integer, .*got 0.05; in place of it pass .*fraction_of_pos"),
+        (
+            {"budget": 0.05},
+            "budget must be an integer, .*got 0.05; in place of it pass .*fraction_of_positives",
+        ),
         ({"budget": 30.0}, "budget must be an integer, .*got 30.0; in place of it pass a share as fraction"),
-        ({"budget": "5%"}, "budget must be an integer, .*got '5%'; .* Budget"),
+        ({"budget": "5%"}, "budget must be an integer, .*got '5%'; in place of it"),
         ({"fraction": 1.5}, "fraction must be > 0 and <= 1, got 1.5"),
         ({"fraction": "5%"}, "fraction must be a number"),
         ({"fraction_of_positives": 0.0}, "fraction_of_positives must be > 0"),
-        ({"budget": 6, "fraction": 0.05}, "give one of budget, fraction, fraction_of_positives, got"),
+        (
+            {"budget": 6, "fraction": 0.05},
+            "one of budget .rows., fraction .of the rows. and fraction_of_positives, got",
+        ),
     ],
 )
 def test_a_budget_that_is_none_is_refused_by_one_sentence_everywhere(use, ways, message):
@@ -187,6 +193,24 @@ def test_a_budget_that_is_none_is_refused_by_one_sentence_everywhere(use, ways, 
     call = (lambda: use(**ways).fit(X, y)) if by_class else (lambda: use({"b": GaussianNB()}, X, y, **ways))
     with pytest.raises((TypeError, ValueError), match=message):
         call()
+
+
+def test_models_may_be_judged_by_the_longest_list_of_a_precision():
+    X, y = rows()
+    scoring = metrics.make_top_scorer("recall_at_precision", precision=0.8)
+    comparison = compare_rankers(MODELS, X, y, scoring=scoring, cv=3, random_state=0)
+    assert comparison.criterion == comparison.order_ == "recall_at_precision"
+    for name, scores in comparison.scores.items():
+        parts = (comparison.folds == part for part in range(3))
+        found = [
+            metrics.threshold_for(y[of], scores[of], metrics.AtPrecision(0.8), confidence_level=None)
+            for of in parts
+        ]
+        recalls = [of_part.recall for of_part in found]
+        np.testing.assert_allclose(comparison.measures[name]["recall_at_precision"], recalls)
+    most = max(MODELS, key=lambda name: comparison.mean(name, "recall_at_precision"))
+    assert comparison.chosen_ == most
+    assert "recall_at_precision" in comparison.verdict()
 
 
 def test_warnings_of_the_fits_are_kept_by_model():

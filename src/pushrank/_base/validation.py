@@ -298,17 +298,14 @@ def warn_of_labels(classes: GenericArray, ranker: str) -> None:
     """Warn where a fit takes two texts in sorted order, or numbers that may be meant as something else."""
     lower, *_, upper = classes.tolist()
     if len(classes) > 2:
-        shown = ", ".join(f"{grade:g}" for grade in classes[:5].tolist()) + ", ..." * (len(classes) > 5)
         message = (
-            f"{ranker} takes the {len(classes)} values of y ({shown}) as grades, and ranks each above those "
-            "below it. For one class against the rest fit to y == that_class; if they are grades, pass the "
-            "query of each row as qid, or qid=np.zeros(len(y)) for a single list."
+            f"{ranker} takes the {len(classes)} values of y, {lower:g} to {upper:g}, as grades. For one "
+            "class against the rest fit to y == that_class; if they are grades, pass the query of each row "
+            "as qid, or qid=np.zeros(len(y)) for a single list."
         )
     elif classes.dtype.kind == "f" and any(label % 1.0 for label in classes.tolist()):
-        message = (
-            f"{ranker} ranks {upper:g} above {lower:g}, numbers with fractions, as two classes; if they are, "
-            f"fit to y == {upper:g}."
-        )
+        message = f"{ranker} ranks {upper:g} above {lower:g}, numbers with fractions, as two classes; "
+        message += f"if they are, fit to y == {upper:g}."
     elif positive_label(classes) != upper:
         message = (
             f"{ranker} ranks {upper!s} above {lower!s}, the later of two texts in sorted order, as "

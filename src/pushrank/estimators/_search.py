@@ -27,7 +27,7 @@ from pushrank._base.html import html_table, interval_pictures
 from pushrank._base.numeric import Floats
 from pushrank._base.user_types import GenericArray, MatrixLike, PerRow
 from pushrank._base.validation import check_choice, group_numbers, plain_labels, refuse_masked
-from pushrank.budgets import Budget, Periods, check_budget
+from pushrank.budgets import Budget, Periods
 from pushrank.estimators._base import RankerMixin, progress_bar
 from pushrank.estimators._scoring import HeldOutScorer
 from pushrank.estimators._target import Target, two_class_target
@@ -35,7 +35,7 @@ from pushrank.held_out.fits import fit_paths, model_scores
 from pushrank.held_out.plan import check_parts
 from pushrank.held_out.splits import splitter_of, warn_of_random_folds
 from pushrank.metrics import average_precision, precision_at_k
-from pushrank.metrics._ranking import Ranking
+from pushrank.metrics._ranking import Ranking, check_depth
 from pushrank.times import check_times
 
 Selection = Literal["best", "one_standard_error"]
@@ -405,12 +405,13 @@ class PrecisionAtBudget:
 
 def budget_depth(ranker: Any, total_weight: float, periods: Periods | None = None) -> dict[str, Any]:
     """Return the number of rows that can be acted on, as a share that is the same in every fold."""
-    given = check_budget(**{name: getattr(ranker, name) for name in BUDGETS})
+    given = {name: getattr(ranker, name) for name in BUDGETS if getattr(ranker, name) is not None}
+    if len(given) > 1 or (given and periods is None):
+        check_depth(*map(given.get, BUDGETS), name_of_k="budget")
     if (budget := given.get("budget")) is None:
         return given or {"fraction_of_positives": DEFAULT_FRACTION}
     if periods is not None:
         return {"fraction": budget.spent(periods) / len(periods.codes)}
-    check_number("budget", budget, 1, integer=True)
     if budget > total_weight:
         raise ValueError(f"budget={budget} is more than the {total_weight:g} rows of X.")
     return {"fraction": budget / total_weight}

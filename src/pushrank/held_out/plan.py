@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import count, groupby
-from numbers import Integral
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -16,9 +15,9 @@ from pushrank._base.bounds import UNITS
 from pushrank._base.leakage import gives_label_away
 from pushrank._base.numeric import Floats
 from pushrank._base.user_types import CrossValidation, GenericArray, Label, MatrixLike
-from pushrank.budgets import Budget, check_budget
+from pushrank.budgets import Budget
 from pushrank.held_out.splits import TimeSplit, splitter_of, warn_of_random_folds
-from pushrank.metrics._ranking import Ranking, depth_in_rows
+from pushrank.metrics._ranking import Ranking, check_depth, depth_in_rows
 from pushrank.times import check_times
 
 __all__ = ["Plan", "Rows", "can_split", "check_classes", "part_of_budget", "whole_periods"]
@@ -55,12 +54,16 @@ class Rows(NamedTuple):
             return self
         return self.part(np.flatnonzero(self.weights))
 
-    def acted_on(self, **ways: Any) -> Any:
+    def acted_on(self, budget: Any, **shares: float | None) -> Any:
         """Return a budget, which a share of the rows or of the positives becomes, checked."""
-        given = check_budget(**ways)
-        if isinstance(budget := given.pop("budget", None), Integral):
+        given = {name: share for name, share in shares.items() if share is not None}
+        if given:
+            check_depth(budget, **given, name_of_k="budget")
+            return int(depth_in_rows(Ranking(self.positive, self.positive), **given))
+        if not isinstance(budget, Budget | None):
+            check_depth(budget, name_of_k="budget")
             validation.check_number("budget", budget, 1, len(self.y))
-        return int(depth_in_rows(Ranking(self.positive, self.positive), **given)) if given else budget
+        return budget
 
     def leaking_columns(self) -> list[Any]:
         """Return the columns of an array, or of a data frame of pandas, that alone tell the classes apart."""
@@ -136,7 +139,7 @@ class Plan(NamedTuple):
         is_seed = isinstance(random_state, int)
         # A generator would give other numbers at each use: one seed is drawn for folds, halves and quantiles.
         seed = random_state if is_seed else check_random_state(random_state).randint(2**31)
-        budget = rows.acted_on(budget=budget, **shares)
+        budget = rows.acted_on(budget, **shares)
         if isinstance(cv, int) and time is None and groups is None:
             warn_of_random_folds(X)
         return cls(rows, split_rows(rows, cv, n_repeats, n_splits, seed), cv, n_repeats, budget, seed)
