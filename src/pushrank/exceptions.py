@@ -73,7 +73,6 @@ def warn(message: str, category: type[Warning] = UserWarning, *, once: bool = Fa
     place = message, frame.f_code.co_filename, frame.f_lineno
     if not once or place not in SHOWN:
         warnings.warn(message, category, stacklevel=level)
-    # A warning that is raised as an error is raised again.
     SHOWN.add(place)
 
 

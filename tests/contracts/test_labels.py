@@ -50,7 +50,7 @@ GRADED = [pushrank.PNormPush(), pushrank.PushBoost(n_estimators=2), pushrank.Ran
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (np.arange(40) % 3, r"takes the 3 values of y, 0 to 2, as grades, .* fit to y == that_class"),
+        (np.arange(40) % 3, r"takes the 3 values of y, 0 to 2, as grades\. .* fit to y == that_class"),
         (np.arange(40) % 7 / 2, r"takes the 7 values of y, 0 to 3, as grades"),
         (np.arange(40) % 2 + 0.5, r"ranks 1.5 above 0.5, numbers with fractions, as two classes"),
     ],

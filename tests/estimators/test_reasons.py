@@ -190,7 +190,10 @@ def test_what_a_pipeline_encodes_is_added_up_by_the_columns_that_it_was_given(la
 )
 def test_a_pipeline_is_explained_by_the_names_of_its_columns_in_any_order(last):
     X, y = mixed()
-    model = make_pipeline(encoded("word", "a_x"), last).fit(X, y)
+    model = make_pipeline(encoded("word", "a_x"), clone(last))
+    with pytest.raises(ValueError, match="not fitted yet"):
+        pushrank.explain(model, X)
+    model.fit(X, y)
     over = X[50:60] if isinstance(last, RandomForestClassifier) else None
     parts = pushrank.explain(model, X[:4], over=over)
     assert [*parts.columns] == [*X.columns, "base"]

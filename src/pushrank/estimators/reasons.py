@@ -14,7 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pushrank._base.numeric import Floats
 from pushrank._base.user_types import MatrixLike, Seed
@@ -75,6 +75,7 @@ def explain(
     >>> parts.columns[-2:].tolist()
     ['worst fractal dimension', 'base']
     """
+    check_is_fitted(model)
     if isinstance(model, Pipeline) and hasattr(model, "feature_names_in_"):
         # It takes columns by their names in any order, and its parts are in that of the fit.
         X, over = (of[[*model.feature_names_in_]] if hasattr(of, "iloc") else of for of in (X, over))
