@@ -8,7 +8,7 @@ thresholds: true and false positives per distinct score.
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -349,7 +349,7 @@ def check_depth(
         )
     if shares.pop(name_of_k, None) is not None:
         refuse_periods(k, "measure_periods(y_true, scores, budget=..., time=...)")
-        if isinstance(k, bool) or not isinstance(k, Integral):
+        if isinstance(k, Real) and not isinstance(k, Integral):
             raise TypeError(
                 f"{name_of_k} must be an integer, a number of rows, got {k!r}; in place of it pass a share "
                 "as fraction (of the rows) or fraction_of_positives."

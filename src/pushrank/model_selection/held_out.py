@@ -394,17 +394,13 @@ def fit_held_out(
                 f"guarantee_fraction={guarantee_fraction:g} keeps {n_kept} of {len(rows.y)} rows, the latest "
                 "where there are times, and needs two rows on either side; take another."
             )
-        if (budget := rows.acted_on(**acted_on)) is not None:
-            # The budget is of all rows that were given, and the plan has the same share of its fewer rows.
-            n_left = round((1.0 - guarantee_fraction) * len(rows.y))
-            acted_on = {"budget": part_of_budget(budget, n_left, len(rows.y))}
+        # The budget is of all rows that were given, and the plan has the same share of its fewer rows.
+        given = rows.acted_on(**acted_on)
+        acted_on = {"budget": given and part_of_budget(given, len(rows.y) - n_kept, len(rows.y))}
         left, of_guarantee = _apart(rows, guarantee_fraction, random_state)
         kept, X, y = rows.part(of_guarantee), _safe_indexing(rows.X, left), np.asarray(y)[left]
         if kept.positive.all() or not kept.positive.any():
-            raise ValueError(
-                f"the {len(kept.y)} rows kept for a guarantee are of one class; take a larger "
-                f"guarantee_fraction than {guarantee_fraction:g}."
-            )
+            raise ValueError(f"the {len(kept.y)} rows kept are of one class: raise guarantee_fraction.")
         time, sample_weight = (None if of is None else np.asarray(of)[left] for of in (time, sample_weight))
     by_row: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
     drawn: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "random_state": random_state}
@@ -419,7 +415,7 @@ def fit_held_out(
     if halves.scores is not None:
         # The first comparison would use up an iterator, and later ones would have no errors.
         halves = halves._replace(scores=list(halves.scores))
-    return HeldOut(table, halves, perf_counter() - started, plan.budget if kept is None else budget, kept)
+    return HeldOut(table, halves, perf_counter() - started, plan.budget if kept is None else given, kept)
 
 
 def _apart(rows: Rows, fraction: float, random_state: Seed) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

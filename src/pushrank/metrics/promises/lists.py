@@ -177,10 +177,7 @@ def guarantee(
     if sample_weight is not None:
         raise ValueError("nothing is promised of weighted rows: leave sample_weight out, and repeat rows.")
     if groups is not None:
-        raise ValueError(
-            "nothing is promised of rows in groups: keep one row of each, or in Python take groups as units, "
-            "by guarantee_days."
-        )
+        raise ValueError("nothing is promised of rows in groups: keep one of each, or take guarantee_days.")
     ranking = Ranking(y_true, comparable_scores(scores), None, pos_label)
     n, miss = ranking.n_rows, 1.0 - float(confidence_level)
     if training_scores is not None:
