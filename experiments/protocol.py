@@ -29,6 +29,7 @@ from pushrank.prices import Power
 FOLDS = 5
 MAX_DEVIATIONS = 2.0
 TEST_SHARE = 0.3  # of the experiments that resume
+QUICK = "--quick shows that all steps run. Two repeats, of a part of the rows, are no test of the figures."
 VERDICTS = ("above", "even", "below")
 MEASURES: dict[str, Callable[..., float]] = {
     "positives at top": metrics.positives_at_top,
@@ -237,6 +238,8 @@ def arguments(description: str | None, folder: Path, n_repeats: int) -> argparse
     parser.add_argument("--folder", type=Path, help="where to write; by default beside the experiment")
     parser.add_argument("--jobs", type=int, default=1, help="processes, where trials can be fitted apart")
     found = parser.parse_args()
+    if found.quick:
+        print(QUICK)
     found.repeats = found.repeats or (2 if found.quick else n_repeats)
     found.folder = found.folder or (Path(tempfile.mkdtemp()) if found.quick else folder)
     return found

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from pushrank.exceptions import SHOWN
+
 # Test processes side by side, each with as many BLAS and OpenMP threads as there are processors, spend many
 # times the work on waiting. NumPy reads this when it is loaded. Our compiled loops keep their threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -43,6 +45,12 @@ def pytest_collection():
         gc.collect()
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def nothing_was_said_before():
+    """Let every test see the warnings that are shown once."""
+    SHOWN.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -1,44 +1,16 @@
-"""What notebooks show: links to the documentation, tables and pictures of results, all texts escaped."""
+"""What notebooks show: tables and pictures of results, all texts escaped."""
 
 import numpy as np
 import pytest
 
-from pushrank import PNormPush, PushBoostCV, TopRankerCV, estimators
+from pushrank import PNormPush, PushBoostCV, TopRankerCV
 from pushrank._base.html import html_sentences, html_table, interval_pictures
-from pushrank.estimators import _base
 from pushrank.model_selection import RankerComparison
 
-SITE = "https://site.example/en"
 
-
-@pytest.fixture
-def site(monkeypatch):
-    monkeypatch.setattr(_base, "documentation", lambda: SITE)
-
-
-@pytest.mark.usefixtures("site")
-@pytest.mark.parametrize("name", estimators.__all__)
-def test_an_estimator_leads_to_its_page(name):
-    ranker = getattr(estimators, name)()
-    assert ranker._get_doc_link() == f"{SITE}/generated/api/pushrank.{name}.html"
-
-
-def test_the_diagram_has_the_link_where_there_is_a_site(monkeypatch):
-    monkeypatch.setattr(_base, "documentation", lambda: "")
+def test_the_diagram_of_an_estimator_leads_to_no_page_of_others():
     assert PNormPush()._get_doc_link() == ""
     assert "PNormPush.html" not in PNormPush()._repr_html_()
-    monkeypatch.setattr(_base, "documentation", lambda: SITE)
-    assert f'href="{SITE}/generated/api/pushrank.PNormPush.html"' in PNormPush()._repr_html_()
-
-
-def test_the_site_is_that_of_the_metadata(monkeypatch):
-    urls = {"Project-URL": ["Source, https://source.example", f"Documentation, {SITE}/"]}
-
-    class Metadata:
-        get_all = staticmethod(lambda name, _: urls[name])
-
-    monkeypatch.setattr(_base, "metadata", lambda _: Metadata)
-    assert _base.documentation.__wrapped__() == SITE
 
 
 FOUND = [(TopRankerCV(), {"candidate": "<b>"}), (PushBoostCV(), {"p": 4.0})]

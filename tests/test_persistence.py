@@ -24,10 +24,12 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import linear_kernel
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler, scale
+from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder, scale
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import all_estimators
 from skops import io
@@ -42,6 +44,7 @@ from pushrank import (
     RankBoost,
     RankSVM,
     StackingRanker,
+    TopRankerCV,
     estimators,
     load,
     load_scorer,
@@ -97,6 +100,20 @@ def test_boosted_trees_come_back_and_trees_that_point_out_of_themselves_do_not(t
         persistence.save(broken, tmp_path / "broken.skops")
         with pytest.raises(ModelFileError, match="tree whose nodes point out of it"):
             persistence.load(tmp_path / "broken.skops")
+
+
+@pytest.mark.parametrize("ranker", [PNormPush(), PushBoost(n_estimators=3), TopRankerCV(cv=2)])
+def test_skops_names_all_types_of_a_pipeline_and_they_suffice(ranker):
+    # So do those who keep models in the formats of others, as MLflow does.
+    frame, y = few_rows()
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    words = (OneHotEncoder(), ["word"]), (TargetEncoder(cv=StratifiedKFold(2)), ["word"])
+    model = make_pipeline(make_column_transformer(*words, (numbers, ["b", "c"])), ranker).fit(frame, y)
+    trusted = io.get_untrusted_types(data=io.dumps(model))
+    loaded = io.loads(io.dumps(model), trusted=trusted)
+    np.testing.assert_array_equal(loaded.decision_function(frame), model.decision_function(frame))
+    assert "numpy.dtype" in trusted
+    assert {*trusted} <= persistence.TRUSTED_TYPES | persistence.FOREIGN_TYPES
 
 
 def test_objects_as_parameters_come_back(tmp_path):

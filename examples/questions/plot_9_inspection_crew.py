@@ -43,14 +43,15 @@ of_rows = {"y_true": y[past.ravel()], "scores": scores[past.ravel()]}
 days = np.repeat(np.arange(99), 60)
 one = guarantee_days(**of_rows, days=days, k=10)
 many = guarantee_days(**of_rows, days=days, k=10, n_coming=20, n_kept=19)
-print(f"a coming day: at least {one} hits among ten; 19 of the next 20 days: at least {many}")
+print(one)
+print(many)
 
 # %%
 # A promise by rows takes all items as drawn independently. It promises more, and is broken too often.
 by_rows = guarantee(**of_rows, k=10, n_new=60)
 kept = np.mean(found_by_ten(draw_days(2_000)) >= by_rows.hits_at(10))
 print(f"{by_rows.sentence(10)} This is kept on {kept:.0%} of days.")
-print(f"The promise by days is kept on {np.mean(found_by_ten(draw_days(2_000)) >= one):.0%} of days.")
+print(f"The promise by days is kept on {np.mean(found_by_ten(draw_days(2_000)) >= one.hits):.0%} of days.")
 
 # %%
 # The promise by rows, and the hits of 40 days.

@@ -220,7 +220,7 @@ def report_days(n_draws: int) -> None:
             past = days < n_days
             bound = metrics.guarantee_days(
                 y[past], scores[past], days[past], k=20, n_coming=coming, n_kept=kept
-            )
+            ).hits
             by_lot = rng.permutation(np.flatnonzero(~past))
             order = by_lot[np.lexsort((-scores[by_lot], days[by_lot]))].reshape(coming, 100)
             hits_of_day = y[order[:, :20]].sum(axis=1)

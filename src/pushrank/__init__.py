@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pushrank import losses, metrics, model_selection, objectives, prices, theory, weak_rankers
     from pushrank.estimators import *
+    from pushrank.estimators.reasons import explain
     from pushrank.interop.numpy import export_numpy
     from pushrank.interop.scorer import load_scorer
     from pushrank.objectives import PushObjective
@@ -19,13 +20,14 @@ __all__ = [
     "SVMMAP", "AdaBoostRanker", "IRPush", "InfinitePush", "PNormPush", "PNormPushCV",
     "PerceptronAtK", "PushBoost", "PushBoostCV", "PushObjective", "PushRanker", "RampAtK", "RankBoost",
     "RankSVM", "SGDAtK", "SmoothMarginRanking", "StackingRanker", "StructSVM",
-    "TopRankerCV", "TrimmedPush", "export_numpy", "load", "load_scorer", "losses", "metrics",
+    "TopRankerCV", "TrimmedPush", "explain", "export_numpy", "load", "load_scorer", "losses", "metrics",
     "model_selection", "objectives", "prices", "save", "theory", "weak_rankers",
 ]  # fmt: skip
 
 # Of the other public names those in small letters are modules, and the others estimators.
 HOMES = {
     "PushObjective": "objectives",
+    "explain": "estimators.reasons",
     "export_numpy": "interop.numpy",
     "load": "persistence",
     "load_scorer": "interop.scorer",

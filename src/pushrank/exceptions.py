@@ -11,6 +11,7 @@ __all__ = [
 ]  # fmt: skip
 
 LIBRARY = f"{Path(__file__).parent}{os.sep}"
+SHOWN: set[tuple[str, str, int]] = set()
 
 
 class DatasetNotFoundError(FileNotFoundError):
@@ -63,12 +64,16 @@ class StreamError(ValueError):
     """
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the innermost line of code outside this library."""
+def warn(message: str, category: type[Warning] = UserWarning, *, once: bool = False) -> None:
+    """Warn at the innermost line of code outside this library, or there once."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    # Python forgets what it has shown whenever scikit-learn changes filters, as it does in every fold.
+    place = message, frame.f_code.co_filename, frame.f_lineno
+    if not once or place not in SHOWN:
+        warnings.warn(message, category, stacklevel=level)
+    SHOWN.add(place)
 
 
 class BadRowError(ValueError):

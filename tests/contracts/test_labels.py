@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 import pushrank
 from combinations import each_and_some
@@ -40,6 +41,58 @@ OF_LABELS = {
         )
     },
 }
+
+
+GRADED = [pushrank.PNormPush(), pushrank.PushBoost(n_estimators=2), pushrank.RankSVM()]
+
+
+@pytest.mark.parametrize("ranker", GRADED, ids=lambda ranker: type(ranker).__name__)
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.arange(40) % 3, r"takes the 3 values of y, 0 to 2, as grades\. .* fit to y == that_class"),
+        (np.arange(40) % 7 / 2, r"takes the 7 values of y, 0 to 3, as grades"),
+        (np.arange(40) % 2 + 0.5, r"ranks 1.5 above 0.5, numbers with fractions, as two classes"),
+    ],
+)
+def test_numbers_that_may_be_no_grades_are_said_once_and_taken(ranker, y, message):
+    with pytest.warns(UserWarning, match=f"^{type(ranker).__name__} {message}") as warned:
+        _ = [clone(ranker).fit(X[:40], y) for _ in range(3)]
+    assert len(warned) == 1
+
+
+@pytest.mark.parametrize("ranker", GRADED, ids=lambda ranker: type(ranker).__name__)
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"y": np.arange(40) % 3, "qid": np.zeros(40)},
+        {"y": np.arange(40) % 2 + 0.5, "qid": np.arange(40) // 4},
+        *(
+            {"y": np.where(np.arange(40) % 2, *pair)}
+            for pair in ((1, -1), (2, 1), (7.0, -3.0), (True, False))
+        ),
+    ],
+)
+def test_labels_and_grades_of_queries_need_no_warning(ranker, labels):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(ranker).fit(X[:40], **labels)
+
+
+def test_a_search_says_once_a_place_what_all_its_fits_would_say():
+    search = GridSearchCV(pushrank.PNormPush(), {"p": [1, 2, 4]}, cv=3, scoring="accuracy")
+    for y in (np.arange(40) % 3, np.array(["a", "b"] * 20)):
+        with pytest.warns(UserWarning, match="PNormPush (takes|ranks)") as warned:
+            search.fit(X[:40], y)
+        # The fits of the folds are one line of scikit-learn's, and the last fit is another.
+        assert len(warned) == 2
+
+
+@pytest.mark.parametrize("name", ["group", "groups", "group_id", "query"])
+@pytest.mark.parametrize("ranker", GRADED, ids=lambda ranker: type(ranker).__name__)
+def test_queries_by_the_names_of_other_libraries_are_answered_by_qid(ranker, name):
+    with pytest.raises(TypeError, match=f"takes no {name}=: use qid=, the query of every row"):
+        clone(ranker).fit(X[:40], Y[:40], **{name: [20, 20]})
 
 
 @pytest.mark.filterwarnings("ignore:PerceptronAtK ranks inactive above active")
@@ -177,6 +230,7 @@ def test_grades_may_have_fractions(ranker, stars):
     assert set(ranker.predict(Z)) <= set(stars)
 
 
+@pytest.mark.filterwarnings("ignore:.*, numbers with fractions, as two classes:UserWarning")
 @pytest.mark.parametrize(
     ("ranker", "labels"),
     each_and_some(TWO_CLASSES, [[0.0, 2.5], [0.0, 1e308], [-0.25, 0.25]], n_random=2),

@@ -26,9 +26,10 @@ from pushrank.estimators.reasons import (
     leaving,
     mean_parts,
     parts_over,
-    reasons,
+    reason_texts,
     score_parts,
 )
+from pushrank.held_out.fits import model_scores
 from pushrank.interop.lightgbm import LGBMObjective
 from pushrank.objectives import PushObjective
 from pushrank.prices import Power
@@ -36,6 +37,10 @@ from samples import overlapping
 
 PUSH = PushObjective(price=Power(4.0), scale="log")
 SAMPLED = {"StackingRanker"}
+
+
+def reasons(model, X, over, n):
+    return reason_texts(X, *parts_over(model, X, over), n)
 
 
 def frame(n=120):
@@ -178,6 +183,36 @@ def test_what_a_pipeline_encodes_is_added_up_by_the_columns_that_it_was_given(la
     assert (parts[:, list(X.columns).index("d")] == 0.0).all()
     assert exchanged(model, X, parts) < 1e-12
     np.testing.assert_allclose(mean_parts(model, X), parts[:, :-1].mean(axis=0), rtol=0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "last", [pushrank.PNormPush(), LogisticRegression(), RandomForestClassifier(10, random_state=0)]
+)
+def test_a_pipeline_is_explained_by_the_names_of_its_columns_in_any_order(last):
+    X, y = mixed()
+    model = make_pipeline(encoded("word", "a_x"), clone(last))
+    with pytest.raises(ValueError, match="not fitted yet"):
+        pushrank.explain(model, X)
+    model.fit(X, y)
+    over = X[50:60] if isinstance(last, RandomForestClassifier) else None
+    parts = pushrank.explain(model, X[:4], over=over)
+    assert [*parts.columns] == [*X.columns, "base"]
+    assert parts.index.equals(X.index[:4])
+    np.testing.assert_allclose(parts.sum(axis=1), model_scores(model, X[:4]), rtol=0.0, atol=1e-12)
+    # More columns in another order are the same table to a pipeline that takes them by name.
+    turned = X.assign(more=1.0)[["more", *X.columns[::-1]]]
+    others = None if over is None else turned[50:60]
+    pd.testing.assert_frame_equal(pushrank.explain(model, turned[:4], over=others), parts)
+    if over is None:
+        beyond, errors = pushrank.explain(model, X[:4], over=X, return_error=True)
+        of_all = pushrank.explain(model, X)
+        of_command, _ = parts_over(model, X[:4], X)
+        np.testing.assert_allclose(beyond["a"], (of_all["a"] - of_all["a"].mean())[:4], atol=1e-12)
+        np.testing.assert_array_equal(beyond, of_command)
+        assert (errors == 0.0).all(axis=None)
+    else:
+        with pytest.raises(TypeError, match="no sum over features: pass over="):
+            pushrank.explain(model, X[:4])
 
 
 def encoded(*words):

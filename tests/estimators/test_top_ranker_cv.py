@@ -87,7 +87,7 @@ def test_parameters_out_of_range_are_refused():
     for options, message in (
         ({"budget": 61}, "more than the 60 rows"),
         ({"budget": 0}, "budget must"),
-        ({"budget": 5, "fraction": 0.1}, "give one of"),
+        ({"budget": 5, "fraction": 0.1}, "one of budget .rows., fraction"),
         ({"fraction": 1.5}, "fraction must"),
         ({"candidates": []}, "candidates must be some of"),
         ({"candidates": ["forest"]}, "candidates must be some of"),

@@ -1,12 +1,17 @@
 """Other people's programs around our rankers, each as its users would write it in ten lines."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from skops import io
 
-import pushrank.persistence
 from pushrank import PNormPush
 from samples import overlapping
 
@@ -38,23 +43,27 @@ def test_optuna_searches_parameters(rows):
     assert PNormPush(**study.best_params).fit(X, y).p == study.best_params["p"]
 
 
-def test_mlflow_logs_a_ranker_and_loads_it(rows, tmp_path, monkeypatch):
+def test_mlflow_logs_a_pipeline_and_loads_it(rows, tmp_path, monkeypatch):
     mlflow = pytest.importorskip("mlflow")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     mlflow.set_tracking_uri(tmp_path.as_uri())
     mlflow.set_experiment("top of the list")
-    X, y = rows
-    ranker = PNormPush().fit(X, y)
+    numbers, y = rows
+    X = pd.DataFrame(numbers, columns=list("abcd")).assign(word=np.where(numbers[:, 0] > 0, "up", "down"))
+    columns = make_column_transformer(
+        (OneHotEncoder(), ["word"]), (make_pipeline(SimpleImputer(), StandardScaler()), list("abcd"))
+    )
+    model = make_pipeline(columns, PNormPush()).fit(X, y)
     with mlflow.start_run():
-        mlflow.log_params(ranker.get_params())
-        # MLflow keeps models as skops files of the types that it is told to trust.
-        trusted = sorted(pushrank.persistence.TRUSTED_TYPES)
-        info = mlflow.sklearn.log_model(ranker, name="top", skops_trusted_types=trusted)
+        mlflow.log_params(model[-1].get_params())
+        # MLflow keeps models as skops files of the types that it is told to trust: those of this model.
+        trusted = io.get_untrusted_types(data=io.dumps(model))
+        info = mlflow.sklearn.log_model(model, name="top", skops_trusted_types=trusted)
     loaded = mlflow.sklearn.load_model(info.model_uri)
     scores = loaded.decision_function(X)
-    np.testing.assert_array_equal(scores, ranker.decision_function(X))
+    np.testing.assert_array_equal(scores, model.decision_function(X))
     generic = mlflow.pyfunc.load_model(info.model_uri)
-    np.testing.assert_array_equal(generic.predict(X), ranker.predict(X))
+    np.testing.assert_array_equal(generic.predict(X), model.predict(X))
 
 
 def test_skore_reports_on_rankers(rows):

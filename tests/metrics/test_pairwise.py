@@ -3,11 +3,12 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle import TIED_ERROR, pair_errors
-from pushrank import metrics
+from pushrank import metrics, prices
 from strategies import LISTS
 
 RULES = st.sampled_from(sorted(TIED_ERROR))
@@ -36,3 +37,15 @@ def test_large_powers_stay_finite_on_the_log_scale():
     worst = metrics.r_max(y, scores)
     assert math.log(worst) <= log <= math.log(worst) + math.log(5000) / 1000
     assert metrics.rp_error([0, 1], [0.0, 1.0], 8, scale="log") == -np.inf
+
+
+@pytest.mark.parametrize("price", [prices.Power(4.0), prices.LogOnePlus(), prices.Identity()])
+@pytest.mark.parametrize("error", [metrics.rg_error, metrics.rank_error])
+def test_a_price_of_the_library_is_taken_as_its_function_is(price, error):
+    y, scores = [1, 0, 1, 1, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
+    assert error(y, scores, price) == error(y, scores, price.value)
+    scorer = metrics.make_top_scorer("rg_error", price=price)
+    assert scorer._kwargs == {"price": price}
+    for none in ("power", 4.0):
+        with pytest.raises(TypeError, match="price must be a price or a function of an array"):
+            error(y, scores, none)

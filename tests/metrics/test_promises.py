@@ -208,12 +208,51 @@ def test_days_are_promised_by_their_order_statistics():
     y = np.concatenate([np.arange(10) < h for h in hits])
     scores = -np.tile(np.arange(10.0), 39)
     # With 39 days the second smallest holds on the next at 1 - 2 / 40.
-    assert metrics.guarantee_days(y, scores, days, k=9) == np.sort(hits)[1]
-    assert metrics.guarantee_days(y, scores, days, k=9, confidence_level=0.5) == np.sort(hits)[19]
+    assert metrics.guarantee_days(y, scores, days, k=9).hits == np.sort(hits)[1]
+    assert metrics.guarantee_days(y, scores, days, k=9, confidence_level=0.5).hits == np.sort(hits)[19]
     most = max(r for r in range(1, 40) if betabinom.cdf(1, 5, r, 40 - r) >= 0.95)
-    assert metrics.guarantee_days(y, scores, days, k=9, n_coming=5, n_kept=4) == np.sort(hits)[most - 1]
+    assert metrics.guarantee_days(y, scores, days, k=9, n_coming=5, n_kept=4).hits == np.sort(hits)[most - 1]
     with pytest.raises(ValueError, match=r"10 days promise nothing at 95 %, 19 days would"):
         metrics.guarantee_days(y[:100], scores[:100], days[:100], k=9)
+
+
+def test_promises_are_shown_as_sentences():
+    y, scores = np.arange(400) < 60, -np.arange(400.0)
+    found = metrics.guarantee(y, scores, k=[40, 20])
+    assert repr(found) == str(found) == f"{found.sentence(20)}\n{found.sentence(40)}"
+    # Without depths that matter, they are of a twentieth, a quarter and all of the rows.
+    found = metrics.guarantee(y, scores, n_new=30)
+    assert repr(found).splitlines() == [found.sentence(k) for k in (2, 8, 30)]
+    days = np.repeat(np.arange(100), 4)
+    for of, sentence in (
+        ({}, "first 3 rows hold at least 1 hit on a coming day"),
+        ({"n_coming": 20, "n_kept": 19}, "first 3 rows hold at least 1 hit on 19 of the next 20 days"),
+        ({"n_coming": 2}, "first 3 rows hold at least 1 hit on 2 of the next 2 days"),
+    ):
+        promise = metrics.guarantee_days(
+            np.tile([1, 0, 0, 0], 100), np.tile([4, 3, 2, 1], 100), days, k=3, **of
+        )
+        assert str(promise) == f"With 95 % confidence, by 100 past days, the {sentence}."
+    with pytest.warns(UserWarning, match="promise no hit"):
+        promise = metrics.guarantee_days(days < 50, -days, days, k=3)
+    assert str(promise).endswith("the first 3 rows promise no hit on a coming day.")
+
+
+def test_a_threshold_shows_what_is_known_of_it():
+    y, scores = np.arange(400) < 60, -np.arange(400.0)
+    found = metrics.threshold_for(y, scores, Guaranteed(precision=0.5))
+    n = int(found.n_rows)
+    shown = f"threshold={found.threshold}, n_rows={n}, precision={60 / n!r}, recall=1.0"
+    assert (repr(found), type(found.n_rows)) == (f"Threshold({shown})", int)
+    found = metrics.threshold_for(y, scores, metrics.AtBudget(10), random_state=0)
+    assert repr(found).startswith(
+        f"Threshold(threshold=-9.0, low={found.low!r}, high={found.high!r}, n_rows=10, "
+    )
+    weights = np.full(400, 0.25)
+    assert metrics.threshold_for(y, scores, metrics.AtBudget(10), sample_weight=weights).n_rows == 10
+    assert (
+        metrics.threshold_for(y, scores, metrics.AtRecall(0.5), sample_weight=weights * 1.5).n_rows == 11.25
+    )
 
 
 def test_a_promise_of_no_hit_says_how_many_days_or_rows_would_do():
@@ -222,7 +261,7 @@ def test_a_promise_of_no_hit_says_how_many_days_or_rows_would_do():
     for n_empty, needed in ((1, "about 39 would"), (2, "nor would any number of days like these")):
         y = (days >= n_empty) & (scores > -3)
         with pytest.warns(UserWarning, match=f"30 days promise no hit among the first 3 rows.*{needed}"):
-            assert metrics.guarantee_days(y, scores, days, k=3) == 0
+            assert metrics.guarantee_days(y, scores, days, k=3).hits == 0
     y, scores = np.arange(400) < 40, -np.arange(400.0)
     sentence = metrics.guarantee(y, scores, k=3).sentence(3)
     [copies] = re.findall(r"not promised a single hit by 400 labelled rows, about ([\d,]+) would", sentence)

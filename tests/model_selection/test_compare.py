@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pushrank import IRPush, PNormPush, StackingRanker, TopRankerCV, metrics
+from pushrank import IRPush, PNormPush, PushBoostCV, StackingRanker, TopRankerCV, metrics
 from pushrank.held_out import Rows, check_classes
 from pushrank.held_out.plan import Plan
 from pushrank.model_selection import compare_rankers, default_rankers, fit_held_out
@@ -143,6 +143,74 @@ def test_true_is_no_budget():
     ):
         with pytest.raises(TypeError, match=r"must be (an integer|one by period).*, got True"):
             use()
+
+
+@pytest.mark.parametrize(
+    ("ways", "budget"),
+    [
+        # Shares become rows as they do in measures: of all rows upwards, of 45 positives to the nearest.
+        ({"fraction": 0.07}, 9),
+        ({"fraction": 0.05}, 6),
+        ({"fraction": 0.001}, 1),
+        ({"fraction_of_positives": 0.25}, 11),
+        ({"fraction_of_positives": 0.001}, 1),
+    ],
+)
+def test_a_budget_may_be_a_share_of_the_rows_or_of_the_positives(ways, budget):
+    X, _ = rows()
+    y, models = np.arange(120) % 8 < 3, {"bayes": GaussianNB()}
+    settings = {"cv": 2, "random_state": 0}
+    shared, counted = (compare_rankers(models, X, y, **of, **settings) for of in (ways, {"budget": budget}))
+    assert (shared.budget, shared.criterion) == (budget, "hits in budget")
+    assert shared.summary() == counted.summary()
+    assert fit_held_out(models, X, y, **ways, **settings).plan.budget == budget
+    kept = fit_held_out(models, X, y, **ways, guarantee_fraction=0.5, **settings)
+    assert (kept.budget, kept.plan.budget) == (budget, max(1, round(0.5 * budget)))
+
+
+@pytest.mark.parametrize("use", [compare_rankers, fit_held_out, TopRankerCV, PushBoostCV])
+@pytest.mark.parametrize(
+    ("ways", "message"),
+    [
+        (
+            {"budget": 0.05},
+            "budget must be an integer, .*got 0.05; in place of it pass .*fraction_of_positives",
+        ),
+        ({"budget": 30.0}, "budget must be an integer, .*got 30.0; in place of it pass a share as fraction"),
+        ({"budget": "5%"}, "budget must be an integer, got '5%'"),
+        ({"fraction": 1.5}, "fraction must be > 0 and <= 1, got 1.5"),
+        ({"fraction": "5%"}, "fraction must be a number"),
+        ({"fraction_of_positives": 0.0}, "fraction_of_positives must be > 0"),
+        (
+            {"budget": 6, "fraction": 0.05},
+            "one of budget .rows., fraction .of the rows. and fraction_of_positives, got",
+        ),
+    ],
+)
+def test_a_budget_that_is_none_is_refused_by_one_sentence_everywhere(use, ways, message):
+    X, y = rows()
+    by_class = isinstance(use, type)
+    call = (lambda: use(**ways).fit(X, y)) if by_class else (lambda: use({"b": GaussianNB()}, X, y, **ways))
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()
+
+
+def test_models_may_be_judged_by_the_longest_list_of_a_precision():
+    X, y = rows()
+    scoring = metrics.make_top_scorer("recall_at_precision", precision=0.8)
+    comparison = compare_rankers(MODELS, X, y, scoring=scoring, cv=3, random_state=0)
+    assert comparison.criterion == comparison.order_ == "recall_at_precision"
+    for name, scores in comparison.scores.items():
+        parts = (comparison.folds == part for part in range(3))
+        found = [
+            metrics.threshold_for(y[of], scores[of], metrics.AtPrecision(0.8), confidence_level=None)
+            for of in parts
+        ]
+        recalls = [of_part.recall for of_part in found]
+        np.testing.assert_allclose(comparison.measures[name]["recall_at_precision"], recalls)
+    most = max(MODELS, key=lambda name: comparison.mean(name, "recall_at_precision"))
+    assert comparison.chosen_ == most
+    assert "recall_at_precision" in comparison.verdict()
 
 
 def test_warnings_of_the_fits_are_kept_by_model():

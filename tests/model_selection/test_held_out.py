@@ -210,7 +210,7 @@ def test_rows_that_cannot_be_kept_are_refused():
     for options in ({"guarantee_fraction": 0.001}, {"guarantee_fraction": 0.999}, {"time": np.ones(160)}):
         with pytest.raises(ValueError, match=r"keeps \d+ of 160 rows, .*needs two rows on either side"):
             fit_held_out(MODELS, X, y, **{"guarantee_fraction": 0.2} | options)
-    with pytest.raises(ValueError, match="the 16 rows kept for a guarantee are of one class"):
+    with pytest.raises(ValueError, match="the 16 rows kept are of one class"):
         fit_held_out(MODELS, X, np.arange(160) < 80, time=np.arange(160), guarantee_fraction=0.1)
     with pytest.raises(ValueError, match="budget must be"):
         fit_held_out(MODELS, X, y, guarantee_fraction=0.2, budget=0)

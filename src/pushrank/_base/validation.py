@@ -294,14 +294,26 @@ def positive_label(classes: Sequence[Label] | GenericArray) -> Label | None:
     return None if lower == upper else classes[int(lower < upper)]
 
 
-def warn_of_texts(classes: GenericArray, ranker: str) -> None:
-    """Warn if a ranker takes the later of two texts as positive, as scikit-learn's classifiers do."""
-    lower, upper = classes.tolist()
-    if positive_label(classes) != upper:
-        warn(
+def warn_of_labels(classes: GenericArray, ranker: str) -> None:
+    """Warn where a fit takes two texts in sorted order, or numbers that may be meant as something else."""
+    lower, *_, upper = classes.tolist()
+    if len(classes) > 2:
+        message = (
+            f"{ranker} takes the {len(classes)} values of y, {lower:g} to {upper:g}, as grades. For one "
+            "class against the rest fit to y == that_class; if they are grades, pass the query of each row "
+            "as qid, or qid=np.zeros(len(y)) for a single list."
+        )
+    elif classes.dtype.kind == "f" and any(label % 1.0 for label in classes.tolist()):
+        message = f"{ranker} ranks {upper:g} above {lower:g}, numbers with fractions, as two classes; "
+        message += f"if they are, fit to y == {upper:g}."
+    elif positive_label(classes) != upper:
+        message = (
             f"{ranker} ranks {upper!s} above {lower!s}, the later of two texts in sorted order, as "
             f"scikit-learn's classifiers take it; to have {lower!s} at the top, fit to y == {lower!r}."
         )
+    else:
+        return
+    warn(message, once=True)
 
 
 def two_classes(
@@ -317,7 +329,7 @@ def two_classes(
     if len(classes) != 2:
         raise ValueError(not_two_classes(classes, name, ranker))
     if ranker is not None:
-        warn_of_texts(classes, ranker)
+        warn_of_labels(classes, ranker)
         pos_label = classes[1]
     elif pos_label is None:
         pos_label = positive_label(classes)

@@ -294,7 +294,7 @@ def show_periods(
                 if config.is_limited:
                     promised[of] = hits_of_coming_days(measured.hits[of], **at)
                 else:
-                    promised[of] = metrics.guarantee_days(y, values, days, **at)
+                    promised[of] = metrics.guarantee_days(y, values, days, **at).hits
     for line in warned:
         warn(in_option_names(line))
     if config.as_json:

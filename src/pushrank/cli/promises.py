@@ -57,7 +57,7 @@ def promise_of_periods(
         with suppress(ValueError), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             of = {"n_coming": COMING, "n_kept": kept}
-            if least := guarantee_days(y, scores, periods, k=budget.n, confidence_level=level, **of):
+            if least := guarantee_days(y, scores, periods, k=budget.n, confidence_level=level, **of).hits:
                 hits = f"{least:,} hit{'s' * (least > 1)} or more"
                 said = f"{hits} on at least {kept} of the next {COMING} {several}, if they are as these were"
                 return {"hits": least, **of, "confidence_level": 0.95}, f"Guaranteed (95 %): {said}."

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, wraps
-from importlib.metadata import metadata
+from functools import wraps
 from inspect import isfunction, signature
 from numbers import Real
 from typing import Any, Self
@@ -21,10 +20,10 @@ from pushrank._base import validation
 from pushrank._base.docstrings import shared_docs
 from pushrank._base.numeric import Floats
 from pushrank._base.optional import import_optional
-from pushrank._base.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow, Seed
+from pushrank._base.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow
 from pushrank._base.validation import warn as warn
 from pushrank.estimators import _target
-from pushrank.estimators.reasons import linear_parts, no_parts, parts_over, score_parts
+from pushrank.estimators.reasons import explain, linear_parts, no_parts, score_parts
 from pushrank.models import linear_scores as linear_scores
 from pushrank.solvers import Callback
 
@@ -49,15 +48,10 @@ else:
     from sklearn.base import ClassifierMixin  # type: ignore[no-redef]
 
 
-@cache
-def documentation() -> str:
-    """Return the address of the site that the project's metadata names, or nothing."""
-    urls = (line.split(", ", 1) for line in metadata("pushrank").get_all("Project-URL", []))
-    return next((address.rstrip("/") for label, address in urls if label == "Documentation"), "")
-
-
 # What is passed to a fit by row.
 BY_ROW = ("X", "y", "sample_weight", "qid", "groups", "time")
+# What rankers of other libraries call the queries.
+QUERIES = {"group", "groups", "group_id", "query"}
 
 
 def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,7 +62,12 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
         for name, parameter in signature(type(ranker)).parameters.items():
             if isinstance(parameter.default, bool):
                 validation.check_flag(name, getattr(ranker, name))
-        before, passed = dict(vars(ranker)), signature(fit).bind(ranker, *data, **by_name)
+        if "qid" in (taken := signature(fit)).parameters and (queries := QUERIES & by_name.keys()):
+            raise TypeError(
+                f"{type(ranker).__name__} takes no {min(queries)}=: use qid=, the query of every row. Sizes "
+                "of consecutive queries become that by np.repeat(np.arange(len(sizes)), sizes)."
+            )
+        before, passed = dict(vars(ranker)), taken.bind(ranker, *data, **by_name)
         by_row = {name: passed.arguments[name] for name in BY_ROW if passed.arguments.get(name) is not None}
         numbers = numbers_of_counted(ranker, passed.arguments)
         try:
@@ -126,7 +125,6 @@ class RankerMixin(ClassifierMixin):
     # It has `coef_` for linear scores, `classes_` (None after a fit to pairs), `threshold_` and, where it
     # learns from grades, `thresholds_`.
 
-    _doc_link_module = "pushrank"
     # What fits models to parts of rows hands times and groups to these rankers alone.
     _is_our_ranker = True
 
@@ -140,16 +138,6 @@ class RankerMixin(ClassifierMixin):
     def _renumber(self, numbers: NDArray[np.intp], n_rows: int) -> None:
         """Let fitted attributes by row be of all ``n_rows``, after a fit to the rows of some numbers."""
 
-    @property
-    def _doc_link_template(self) -> str:
-        """The address of a class's page on the site; nothing where the project has none."""
-        return f"{documentation()}/generated/api/{{page}}.html" if documentation() else ""
-
-    def _doc_link_url_param_generator(self) -> dict[str, str]:
-        module = type(self).__module__
-        public = "pushrank" if module.startswith("pushrank.estimators.") else module
-        return {"page": f"{public}.{type(self).__name__}"}
-
     def decision_function(self, X: MatrixLike) -> NDArray[np.floating]:
         """Return a score for each row, the higher the better, positive where ``predict`` says positive.
 
@@ -161,57 +149,9 @@ class RankerMixin(ClassifierMixin):
         scores: NDArray[np.floating] = linear_scores(X, self.coef_) - float(self.threshold_)
         return scores
 
-    def explain(
-        self,
-        X: Any,
-        *,
-        over: MatrixLike | None = None,
-        random_state: Seed = 0,
-        return_error: bool = False,
-    ) -> Any:
-        """Return what each feature adds to the score of each row, and the base that it is added to.
-
-        The parts of a row add up to ``decision_function``, up to rounding. They are coefficients times
-        features; of stumps the values of a step function of each feature. Of other scores, such as those of
-        kernels, trees and a ``StackingRanker``, they are Shapley values by sampling, which need `over`: what
-        a score rises in the mean as the features of a row take the places of those of another one by one, in
-        random orders.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows with the features of ``fit``. Sparse rows have dense parts: explain few of them.
-        over : array-like, sparse matrix or data frame of shape (n_others, n_features), optional
-            Rows to compare with: a single one, to say why rows stand above it, or many. Each part is then
-            what it is beyond its mean over these rows, whose mean score is the base. By sampling they are
-            100 of these at most, drawn, or 20 where features are many, and a row is scored some thousand
-            times.
-        random_state : int, RandomState or None
-            The seed of what is drawn.
-        return_error : bool
-            Whether to return the standard errors of sampling, too.
-
-        Returns
-        -------
-        parts : ndarray of shape (n_samples, n_features + 1), or DataFrame
-            The base comes last. Of a pandas frame it is a frame with the names of ``fit``, and ``"base"``.
-        errors : ndarray of shape (n_samples, n_features + 1), or DataFrame
-            Zeros where parts are not sampled. Only with `return_error`.
-
-        Raises
-        ------
-        TypeError
-            When scores are no sum over features, and `over` is None.
-        """
-        if over is None:
-            parts = self._parts(X)
-            found = parts, np.zeros_like(parts)
-        else:
-            found = parts_over(self, X, over, random_state)
-        if hasattr(X, "iloc"):
-            names = [*self.feature_names_in_, "base"]
-            found = tuple(type(X)(each, index=X.index, columns=names) for each in found)
-        return found if return_error else found[0]
+    def explain(self, X: Any, **options: Any) -> Any:
+        """Return what each column adds to the score of each row, as :func:`pushrank.explain` does."""
+        return explain(self, X, **options)
 
     def _parts(self, X: MatrixLike) -> Floats:
         """Return the parts of linear scores, or of the scores that a search has chosen, the base last."""

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from pushrank._base.numeric import Floats
 from pushrank._base.user_types import Matrix, MatrixLike, PerRow
-from pushrank._base.validation import warn_of_texts
+from pushrank._base.validation import warn_of_labels
 from pushrank.estimators import _target
 from pushrank.estimators._target import Target
 from pushrank.models import linear_model
@@ -72,7 +72,7 @@ def _rows_elsewhere(ranker: BaseEstimator, X: Any, **others: object) -> Training
             f"{' and '.join(extra)} must be None."
         )
     _set_features(ranker, X.feature_names, X.n_features)
-    warn_of_texts(X.classes, type(ranker).__name__)
+    warn_of_labels(X.classes, type(ranker).__name__)
     return TrainingRows(X, X.classes, np.array([X.class_weights[1]]), np.empty(0, X.dtype))
 
 

@@ -35,7 +35,7 @@ from pushrank.held_out.fits import fit_paths, model_scores
 from pushrank.held_out.plan import check_parts
 from pushrank.held_out.splits import splitter_of, warn_of_random_folds
 from pushrank.metrics import average_precision, precision_at_k
-from pushrank.metrics._ranking import Ranking
+from pushrank.metrics._ranking import Ranking, check_depth
 from pushrank.times import check_times
 
 Selection = Literal["best", "one_standard_error"]
@@ -405,19 +405,16 @@ class PrecisionAtBudget:
 
 def budget_depth(ranker: Any, total_weight: float, periods: Periods | None = None) -> dict[str, Any]:
     """Return the number of rows that can be acted on, as a share that is the same in every fold."""
-    budgets = {name: getattr(ranker, name) for name in BUDGETS if getattr(ranker, name) is not None}
-    if len(budgets) > 1:
-        raise ValueError(f"give one of {', '.join(BUDGETS)}, got {budgets}.")
-    for name, share in budgets.items():
-        if name == "budget" and periods is not None:
-            return {"fraction": share.spent(periods) / len(periods.codes)}
-        if name == "budget":
-            check_number(name, share, 1, integer=True)
-            if share > total_weight:
-                raise ValueError(f"budget={share} is more than the {total_weight:g} rows of X.")
-            return {"fraction": share / total_weight}
-        check_number(name, share, above=0.0, most=1.0)
-    return budgets or {"fraction_of_positives": DEFAULT_FRACTION}
+    given = {name: getattr(ranker, name) for name in BUDGETS if getattr(ranker, name) is not None}
+    if len(given) > 1 or (given and periods is None):
+        check_depth(*map(given.get, BUDGETS), name_of_k="budget")
+    if (budget := given.get("budget")) is None:
+        return given or {"fraction_of_positives": DEFAULT_FRACTION}
+    if periods is not None:
+        return {"fraction": budget.spent(periods) / len(periods.codes)}
+    if budget > total_weight:
+        raise ValueError(f"budget={budget} is more than the {total_weight:g} rows of X.")
+    return {"fraction": budget / total_weight}
 
 
 def results_table(params: Sequence[dict[str, Any]], values: Floats) -> dict[str, Any]:

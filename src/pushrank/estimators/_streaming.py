@@ -11,7 +11,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from pushrank._base.bounds import check_number
 from pushrank._base.numeric import Floats
 from pushrank._base.user_types import GenericArray, Matrix, PerRow
-from pushrank._base.validation import check_k, is_count, plain_labels, warn_of_other_order, warn_of_texts
+from pushrank._base.validation import check_k, is_count, plain_labels, warn_of_labels, warn_of_other_order
 from pushrank.estimators._base import RankerMixin, finite_scores, linear_scores, warn
 from pushrank.estimators._target import DTYPES, Target, checked_data, row_weights, sample_threshold
 from pushrank.exceptions import BadRowError, StreamError
@@ -47,7 +47,7 @@ def check_classes(classes: ArrayLike, ranker: str) -> GenericArray:
         raise ValueError(f"classes must be two labels of one kind, got {classes!r}.") from error
     if len(distinct) != 2:
         raise ValueError(f"Only binary classification is supported: classes must be two, got {distinct!r}.")
-    warn_of_texts(distinct, ranker)
+    warn_of_labels(distinct, ranker)
     return distinct
 
 

@@ -14,20 +14,75 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from pushrank._base.numeric import Floats
 from pushrank._base.user_types import MatrixLike, Seed
 from pushrank.estimators.shapley import blocks, sampled_parts, stacked, taken
 from pushrank.held_out.fits import model_scores
 
-__all__ = ["has_exact_parts", "leaving", "parts_over", "reason_texts", "reasons"]
+__all__ = ["explain", "has_exact_parts", "leaving", "parts_over", "reason_texts"]
 
 BLOCK_ROWS = 1000
 """Rows whose parts are in memory at once for a mean: encoded texts may have many columns."""
 
 BOOSTED = {"LGBMClassifier", "XGBClassifier"}
 """Known by their names, since their libraries may not be installed."""
+
+
+def explain(
+    model: Any, X: Any, *, over: Any = None, random_state: Seed = 0, return_error: bool = False
+) -> Any:
+    """Return what each column adds to the score of each row, and the base that it is added to.
+
+    The parts of a row add up to ``decision_function``, or to the log-odds of ``predict_proba``, up to
+    rounding: coefficients times features, of stumps the values of a step function of each feature, and of
+    boosters the library's TreeSHAP values. Of a pipeline they are by the columns that it takes: what encoders
+    make of one is added up. Of other scores, such as those of forests and a ``StackingRanker``, they are
+    Shapley values by sampling: what a score rises in the mean as the cells of a row take the places of those
+    of another one by one, in random orders. These need `over`, without which they are a TypeError.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted pipeline, ranker or classifier of two classes.
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        Rows with the features of ``fit``. Sparse rows have dense parts: explain few of them.
+    over : array-like, sparse matrix or data frame of shape (n_others, n_features), optional
+        Rows to compare with: a single one, to say why rows stand above it, or many. Each part is then what it
+        is beyond its mean over these rows, whose mean score is the base. By sampling they are 100 of these at
+        most, drawn, or 20 where features are many, and a row is scored some thousand times.
+    random_state : int, RandomState or None, default=0
+        The seed of what is drawn.
+    return_error : bool, default=False
+        Whether to return the standard errors of sampling, too.
+
+    Returns
+    -------
+    parts : ndarray of shape (n_samples, n_features + 1), or DataFrame
+        The base comes last. Of a pandas frame it is a frame with the names of ``fit``, and ``"base"``.
+    errors : ndarray of shape (n_samples, n_features + 1), or DataFrame
+        Zeros where parts are not sampled. Only with `return_error`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from pushrank import PNormPush
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> parts = explain(make_pipeline(StandardScaler(), PNormPush()).fit(X, y == 0), X)
+    >>> parts.columns[-2:].tolist()
+    ['worst fractal dimension', 'base']
+    """
+    check_is_fitted(model)
+    if isinstance(model, Pipeline) and hasattr(model, "feature_names_in_"):
+        # It takes columns by their names in any order, and its parts are in that of the fit.
+        X, over = (of[[*model.feature_names_in_]] if hasattr(of, "iloc") else of for of in (X, over))
+    found = parts_over(model, X, over, random_state)
+    if hasattr(X, "iloc"):
+        found = tuple(type(X)(each, index=X.index, columns=[*X.columns, "base"]) for each in found)
+    return found if return_error else found[0]
 
 
 def score_parts(model: Any, X: Any) -> Floats:
@@ -94,11 +149,13 @@ def has_exact_parts(model: Any, X: Any) -> bool:
 
 def parts_over(model: Any, X: Any, over: Any, random_state: Seed = 0) -> tuple[Floats, Floats]:
     """Return what columns add to scores beyond other rows, the base last, and standard errors of samples."""
-    if not has_exact_parts(model, _safe_indexing(X, slice(0, 1))):
+    if over is not None and not has_exact_parts(model, _safe_indexing(X, slice(0, 1))):
         return sampled_parts(partial(model_scores, model), X, over, random_state)
-    parts, mean = score_parts(model, X), mean_parts(model, over)
-    parts[:, :-1] -= mean
-    parts[:, -1] += mean.sum()
+    parts = score_parts(model, X)
+    if over is not None:
+        mean = mean_parts(model, over)
+        parts[:, :-1] -= mean
+        parts[:, -1] += mean.sum()
     return parts, np.zeros_like(parts)
 
 
@@ -144,11 +201,6 @@ def cell(X: Any, row: int, column: int) -> Any:
     """Return a cell of a frame, an array or a sparse matrix."""
     value = X.iloc[row, column] if hasattr(X, "iloc") else X[row, column]
     return np.nan if type(value).__name__ in ("NoneType", "NAType") else value
-
-
-def reasons(model: Any, X: Any, over: Any, n: int, random_state: Seed = 0) -> list[list[str]]:
-    """Return the n columns that raise each row's score most beyond other rows, in words."""
-    return reason_texts(X, *parts_over(model, X, over, random_state), n)
 
 
 def reason_texts(X: Any, parts: Floats, errors: Floats, n: int) -> list[list[str]]:

@@ -17,6 +17,7 @@ from pushrank._base.numeric import Floats
 from pushrank._base.user_types import CrossValidation, GenericArray, Label, MatrixLike
 from pushrank.budgets import Budget
 from pushrank.held_out.splits import TimeSplit, splitter_of, warn_of_random_folds
+from pushrank.metrics._ranking import Ranking, check_depth, depth_in_rows
 from pushrank.times import check_times
 
 __all__ = ["Plan", "Rows", "can_split", "check_classes", "part_of_budget", "whole_periods"]
@@ -52,6 +53,17 @@ class Rows(NamedTuple):
         if self.weights is None or self.weights.all():
             return self
         return self.part(np.flatnonzero(self.weights))
+
+    def acted_on(self, budget: Any, **shares: float | None) -> Any:
+        """Return a budget, which a share of the rows or of the positives becomes, checked."""
+        given = {name: share for name, share in shares.items() if share is not None}
+        if given:
+            check_depth(budget, **given, name_of_k="budget")
+            return int(depth_in_rows(Ranking(self.positive, self.positive), **given))
+        if not isinstance(budget, Budget | None):
+            check_depth(budget, name_of_k="budget")
+            validation.check_number("budget", budget, 1, len(self.y))
+        return budget
 
     def leaking_columns(self) -> list[Any]:
         """Return the columns of an array, or of a data frame of pandas, that alone tell the classes apart."""
@@ -117,18 +129,17 @@ class Plan(NamedTuple):
         pos_label: Label | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        **shares: Any,
     ) -> Self:
         """Return the plan, checked; training parts are split again ``n_splits - 1`` times."""
         if isinstance(budget, Budget):
             time = whole_periods(budget, time, cv)
         validation.check_jobs(n_jobs, "processes")
         rows = Rows.checked(X, y, pos_label, sample_weight, groups, time)
-        n_rows = len(rows.y)
         is_seed = isinstance(random_state, int)
         # A generator would give other numbers at each use: one seed is drawn for folds, halves and quantiles.
         seed = random_state if is_seed else check_random_state(random_state).randint(2**31)
-        if not isinstance(budget, Budget | None):
-            validation.check_number("budget", budget, 1, n_rows, integer=True)
+        budget = rows.acted_on(budget, **shares)
         if isinstance(cv, int) and time is None and groups is None:
             warn_of_random_folds(X)
         return cls(rows, split_rows(rows, cv, n_repeats, n_splits, seed), cv, n_repeats, budget, seed)

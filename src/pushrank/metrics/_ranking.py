@@ -334,25 +334,27 @@ K_ROUNDING = 1e-9
 """The relative rounding by which a product such as 0.07 * 100 may exceed a whole number."""
 
 
-def check_depth(k: object = None, fraction: object = None, fraction_of_positives: object = None) -> None:
+def check_depth(
+    k: object = None, fraction: object = None, fraction_of_positives: object = None, *, name_of_k: str = "k"
+) -> None:
     """Raise unless exactly one of the three ways to limit the list is set, and in its range."""
     # A k that is no integer is refused, as a share passed as k could be one of the rows or of the positives.
-    depth = zip(DEPTHS, (k, fraction, fraction_of_positives), strict=True)
+    depth = zip((name_of_k, *DEPTHS[1:]), (k, fraction, fraction_of_positives), strict=True)
     shares: dict[str, Any] = {name: value for name, value in depth if value is not None}
     if len(shares) != 1:
         found = ", ".join(f"{name}={value!r}" for name, value in shares.items()) or "none of them"
         raise ValueError(
-            "say how much of the list to look at by one of k (rows), fraction (of the rows) and "
-            f"fraction_of_positives, got {found}."
+            f"say how much of the list to look at by one of {name_of_k} (rows), fraction (of the rows) "
+            f"and fraction_of_positives, got {found}."
         )
-    if shares.pop("k", None) is not None:
+    if shares.pop(name_of_k, None) is not None:
         refuse_periods(k, "measure_periods(y_true, scores, budget=..., time=...)")
         if isinstance(k, Real) and not isinstance(k, Integral):
             raise TypeError(
-                f"k must be an integer, a number of rows, got {k!r}; in place of it pass a share as fraction "
-                "(of the rows) or fraction_of_positives."
+                f"{name_of_k} must be an integer, a number of rows, got {k!r}; in place of it pass a share "
+                "as fraction (of the rows) or fraction_of_positives."
             )
-        check_number("k", k, 1, integer=True)
+        check_number(name_of_k, k, 1, integer=True)
     for name, share in shares.items():
         check_number(name, share, above=0.0, most=1.0)
 

@@ -396,7 +396,7 @@ def rank_error(
     P-Norm Push*, JMLR 10 (2009), section 7, with ``ties="max"``.
 
     %(labels_and_rankings)s
-    price : callable, default=numpy.log1p
+    price : callable or Price, default=numpy.log1p
         The increasing function g from an array of ranks to an array of the same shape; minus a discount makes
         it minus a gain, such as ``lambda rank: -1 / rank`` for :func:`average_reciprocal_rank`.
     %(ties_of_ranks whole_weights number_or_array)s
@@ -407,8 +407,8 @@ def rank_error(
     >>> round(rank_error([1, 0, 1], [3.0, 2.0, 1.0]), 4)
     2.0794
     """
-    if not callable(price):
-        raise TypeError(f"price must be a function of an array of ranks, got {price!r}.")
+    if not callable(price := getattr(price, "value", price)):
+        raise TypeError(f"price must be a price or a function of an array of ranks, got {price!r}.")
     total = partial(
         sum_over_ranks, discount=lambda ranks: np.asarray(price(ranks), dtype=np.float64), ties=ties
     )

@@ -212,10 +212,9 @@ def rg_error(
     Push*, JMLR 10 (2009), sections 2 and 3.
 
     %(labels_and_rankings)s
-    price : callable, default=numpy.square
+    price : callable or Price, default=numpy.square
         The increasing function g from an array of heights to an array of the same shape: a NumPy function, a
-        function of your own, or the ``value`` of a price of :mod:`pushrank.prices`, such as
-        ``LogOnePlus().value``.
+        function of your own, or a price of :mod:`pushrank.prices`, such as ``LogOnePlus()``.
     scale : {"raw", "mean"}, default="raw"
         ``R`` itself, or the generalised mean of the heights under g, as a share of the positives:
         :math:`g^{-1}(R / K) / I` with I positives and K negatives, from 0 to 1 for every g. For
@@ -231,8 +230,8 @@ def rg_error(
     >>> round(rg_error(y, scores, np.log1p, scale="mean"), 4)
     0.244
     """
-    if not callable(price):
-        raise TypeError(f"price must be a function of an array of heights, got {price!r}.")
+    if not callable(price := getattr(price, "value", price)):
+        raise TypeError(f"price must be a price or a function of an array of heights, got {price!r}.")
     check_choice("scale", scale, ("raw", "mean"))
 
     def error(ranking: RankCounts) -> float:

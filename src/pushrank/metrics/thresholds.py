@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pushrank._base.bounds import as_count
 from pushrank._base.docstrings import shared_docs
 from pushrank._base.numeric import Floats
 from pushrank._base.parallel import compiled
@@ -31,7 +32,7 @@ class Threshold(NamedTuple):
         Rows that score as much or more are in the list.
     low, high : float
         The ends of its interval; NaN if there is none.
-    n_rows : float
+    n_rows : int or float
         The number of rows in the list; with weights, what they weigh.
     precision, recall : float
         The share of positives in the list, and the share of all positives that it holds.
@@ -43,6 +44,11 @@ class Threshold(NamedTuple):
     n_rows: float
     precision: float
     recall: float
+
+    def __repr__(self) -> str:
+        """Return the figures that there are: a guaranteed threshold has no interval."""
+        known = (f"{name}={value!r}" for name, value in self._asdict().items() if value == value)
+        return f"Threshold({', '.join(known)})"
 
 
 @compiled()
@@ -95,8 +101,8 @@ class ListAim(ABC):
         if sampling is not None:
             [interval] = bootstrap_intervals(bootstrap, [[1.0]], [threshold], sampling)
             low, high = interval.limits(sampling.level)
-        n_rows, n_hits = float(counts.rows[last]), float(counts.hits[last])
-        return Threshold(threshold, low, high, n_rows, n_hits / n_rows, n_hits / float(counts.hits[-1]))
+        n_rows, n_hits, of_all = (float(n) for n in (counts.rows[last], counts.hits[last], counts.hits[-1]))
+        return Threshold(threshold, low, high, as_count(n_rows), n_hits / n_rows, n_hits / of_all)
 
 
 @shared_docs
@@ -298,8 +304,8 @@ def threshold_for(
     if isinstance(aim, Guaranteed):
         threshold = aim._threshold(ranking)
         in_list = ranking.is_positive[ranking.scores >= threshold]
-        n_rows, n_hits = float(len(in_list)), float(np.count_nonzero(in_list))
-        shares = n_hits / max(n_rows, 1.0), n_hits / ranking.total_positive
+        n_rows, n_hits = len(in_list), float(np.count_nonzero(in_list))
+        shares = n_hits / max(n_rows, 1), n_hits / ranking.total_positive
         return Threshold(threshold, np.nan, np.nan, n_rows, *shares)
     return aim._find(ranking, sampling)
 

@@ -80,6 +80,8 @@ def compare_rankers(
     y: ArrayLike,
     *,
     budget: int | Budget | None = None,
+    fraction: float | None = None,
+    fraction_of_positives: float | None = None,
     cv: CrossValidation = 5,
     n_repeats: int = 1,
     scoring: str | Callable[..., float] | None = None,
@@ -95,15 +97,12 @@ def compare_rankers(
     callback: Callable[[], None] | None = None,
     return_estimators: bool = False,
 ) -> RankerComparison:
-    r"""Compare rankers on the same folds, and say which is best at the top and whether that is beyond chance.
+    """Compare rankers on the same folds, and say which is best at the top and whether that is beyond chance.
 
     Every model is fitted to the same training parts and measured on the same test parts. The difference of
-    two models is the mean :math:`\bar d` of their differences in the folds, with the interval
-
-    .. math:: \bar d \pm q \sqrt{\frac{\sigma^2}{n} + \frac{\min(0.7\, \delta^2, \sigma^2)}{n_{train}}}.
-
-    The first term is for the n rows tested, the second for the training rows: see :class:`RankerComparison`.
-    The quantile q is that of the largest of all differences between as many equal models.
+    two models is the mean of their differences in the folds. Its interval allows for the rows tested and for
+    those learnt from, as :class:`RankerComparison` says, and for the largest of all differences between as
+    many equal models.
 
     Models are fitted ``n_folds * n_repeats`` times each, with ``nested=True`` some ``n_folds`` times as often
     again, and for the errors to both halves of a training part, unless rows are judged by time or a half has
@@ -135,6 +134,9 @@ def compare_rankers(
         else by the precision among the first rows of a test part, a quarter as many as it has positives.
         Where a number or a splitter as `cv` never holds some rows out, the same share of the others is acted
         on. A budget by period needs `time`.
+    fraction, fraction_of_positives : float, optional
+        In place of a number, the budget as a share of all rows, rounded up, or of the positives, to the
+        nearest from 1 on.
     cv : int, splitter or iterable, default=5
         The number of folds, drawn at random in strata or, with `time`, cut in its order; or what splits the
         rows so that none is in two test parts. Test parts may share a training part, as the same array.
@@ -210,10 +212,9 @@ def compare_rankers(
     """
     by_row: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
     drawn: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "random_state": random_state}
-    n_splits = 2 if nested else 1
-    plan = Plan.of(
-        X, y, budget=budget, pos_label=pos_label, n_splits=n_splits, n_jobs=n_jobs, **by_row, **drawn
-    )
+    shares: dict[str, Any] = {"fraction": fraction, "fraction_of_positives": fraction_of_positives}
+    params: dict[str, Any] = {"pos_label": pos_label, "n_splits": 2 if nested else 1, "n_jobs": n_jobs}
+    plan = Plan.of(X, y, budget=budget, **shares, **by_row, **drawn, **params)
     if leaking := plan.rows.leaking_columns():
         warn(
             f"columns of X that alone tell the two classes apart: {str(leaking[:10])[1:-1]}. Copies of the "

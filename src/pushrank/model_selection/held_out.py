@@ -302,6 +302,8 @@ def fit_held_out(
     time: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     budget: int | Budget | None = None,
+    fraction: float | None = None,
+    fraction_of_positives: float | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Label | None = None,
     random_state: Seed = None,
@@ -332,6 +334,8 @@ def fit_held_out(
         The groups of rows, for a splitter that keeps them together.
     budget : int or Budget, optional
         How many of all rows can be acted on, or in every period: models are judged, weighed and cut by it.
+    fraction, fraction_of_positives : float, optional
+        In place of a number, a share of the rows or of the positives, as in :func:`compare_rankers`.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows in every fit.
     pos_label : label, optional
@@ -371,7 +375,8 @@ def fit_held_out(
     >>> held_out.scores().columns.tolist()
     ['positive', 'part', 'logistic', 'stumps']
     """
-    given, kept = budget, None
+    acted_on: dict[str, Any] = {"budget": budget, "fraction": fraction}
+    acted_on["fraction_of_positives"], kept = fraction_of_positives, None
     if guarantee_fraction is not None:
         check_number("guarantee_fraction", guarantee_fraction, above=0.0, below=1.0)
         has_parts = not (isinstance(cv, int | np.integer) or hasattr(cv, "split"))
@@ -389,21 +394,17 @@ def fit_held_out(
                 f"guarantee_fraction={guarantee_fraction:g} keeps {n_kept} of {len(rows.y)} rows, the latest "
                 "where there are times, and needs two rows on either side; take another."
             )
-        if budget is not None:
-            check_number("budget", budget, 1, len(rows.y), integer=True)
-            # The budget is of all rows that were given, and the plan has the same share of its fewer rows.
-            budget = part_of_budget(budget, round((1.0 - guarantee_fraction) * len(rows.y)), len(rows.y))
+        # The budget is of all rows that were given, and the plan has the same share of its fewer rows.
+        given = rows.acted_on(**acted_on)
+        acted_on = {"budget": given and part_of_budget(given, len(rows.y) - n_kept, len(rows.y))}
         left, of_guarantee = _apart(rows, guarantee_fraction, random_state)
         kept, X, y = rows.part(of_guarantee), _safe_indexing(rows.X, left), np.asarray(y)[left]
         if kept.positive.all() or not kept.positive.any():
-            raise ValueError(
-                f"the {len(kept.y)} rows kept for a guarantee are of one class; take a larger "
-                f"guarantee_fraction than {guarantee_fraction:g}."
-            )
+            raise ValueError(f"the {len(kept.y)} rows kept are of one class: raise guarantee_fraction.")
         time, sample_weight = (None if of is None else np.asarray(of)[left] for of in (time, sample_weight))
     by_row: dict[str, Any] = {"groups": groups, "time": time, "sample_weight": sample_weight}
     drawn: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "random_state": random_state}
-    plan = Plan.of(X, y, budget=budget, pos_label=pos_label, n_jobs=n_jobs, **by_row, **drawn)
+    plan = Plan.of(X, y, **acted_on, pos_label=pos_label, n_jobs=n_jobs, **by_row, **drawn)
     models, started = checked_models(models, plan), perf_counter()
     groups_of_splits = [
         (plan.splits[group[0]][0], [plan.splits[number][1] for number in group]) for group in plan.shared()
@@ -414,7 +415,7 @@ def fit_held_out(
     if halves.scores is not None:
         # The first comparison would use up an iterator, and later ones would have no errors.
         halves = halves._replace(scores=list(halves.scores))
-    return HeldOut(table, halves, perf_counter() - started, given, kept)
+    return HeldOut(table, halves, perf_counter() - started, plan.budget if kept is None else given, kept)
 
 
 def _apart(rows: Rows, fraction: float, random_state: Seed) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

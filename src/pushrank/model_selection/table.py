@@ -70,7 +70,8 @@ class Criterion(NamedTuple):
         check_one_scorer(scoring)
         if isinstance(scoring, str) and scoring in scorers.SCORERS:
             return cls(scoring, scorers.SCORERS[scoring])
-        name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+        measure = getattr(scoring, "_score_func", scoring)
+        name = scoring if isinstance(scoring, str) else getattr(measure, "__name__", "score")
         return cls(name, get_scorer(scoring))
 
 

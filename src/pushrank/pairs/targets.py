@@ -8,7 +8,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from pushrank._base.numeric import Floats
 from pushrank._base.user_types import GenericArray
-from pushrank._base.validation import check_labels, distinct, group_numbers, not_two_classes, warn_of_texts
+from pushrank._base.validation import check_labels, distinct, group_numbers, not_two_classes, warn_of_labels
 from pushrank.pairs.explicit import CrucialSample
 from pushrank.pairs.graded import GradedSample
 from pushrank.pairs.samples import BipartiteSample, RowNumbers, Sample
@@ -31,8 +31,8 @@ def sample_of_labels(
             f"{not_two_classes(classes, ranker=ranker)} More than two classes are taken as grades of "
             "relevance, which must be numbers, the higher the better."
         )
-    if len(classes) == 2:
-        warn_of_texts(classes, ranker)
+    if qid is None or classes.dtype.kind not in "iuf":
+        warn_of_labels(classes, ranker)
     groups = None if qid is None else group_numbers(qid, len(labels))
     if len(classes) == 2 and groups is None:
         codes = labels == classes[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,24 @@ from pushrank.metrics.promises.lists import tied_order
 __all__ = ["guarantee_days", "hits_of_coming_days"]
 
 
+class DaysPromise(NamedTuple):
+    """The promise of :func:`guarantee_days`, which prints as a sentence."""
+
+    hits: int
+    k: int
+    n_kept: int
+    n_coming: int
+    n_days: int
+    confidence_level: float
+
+    def __repr__(self) -> str:
+        """Return the promise as a sentence."""
+        days = "a coming day" if self.n_coming == 1 else f"{self.n_kept} of the next {self.n_coming} days"
+        held = f"hold at least {self.hits:,} hit{'s' * (self.hits > 1)}" if self.hits else "promise no hit"
+        level = f"With {100.0 * self.confidence_level:g} % confidence, by {self.n_days:,} past days"
+        return f"{level}, the first {self.k:,} rows {held} on {days}."
+
+
 @metric_docs
 def guarantee_days(
     y_true: ArrayLike,
@@ -28,7 +46,7 @@ def guarantee_days(
     n_kept: int | None = None,
     confidence_level: float = 0.95,
     pos_label: Any = None,
-) -> int:
+) -> DaysPromise:
     r"""Return how many hits the first k rows of a coming day hold at least, with past days as the units.
 
     .. math:: P(\text{at least } q \text{ of } m \text{ coming days have } H \ge H_{(r)}) \ge
@@ -53,16 +71,17 @@ def guarantee_days(
 
     Returns
     -------
-    int
-        The hits of the r-th day, for the largest r that the confidence level allows; if they are 0, a warning
-        says how many days would promise one.
+    DaysPromise
+        A named tuple, which prints as a sentence: ``hits``, those of the r-th day for the largest r that the
+        confidence level allows, and what they are promised of. If they are 0, a warning says how many days
+        would promise one.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> y, days = rng.random(4000) < 0.1, np.repeat(np.arange(40), 100)
     >>> guarantee_days(y, rng.normal(size=4000) + 2 * y, days, k=10)
-    3
+    With 95 % confidence, by 40 past days, the first 10 rows hold at least 3 hits on a coming day.
     """
     check_number("k", k, 1, integer=True)
     ranking = Ranking(y_true, comparable_scores(scores), None, pos_label).with_groups(days)
@@ -71,7 +90,8 @@ def guarantee_days(
     order, of_day = order[np.argsort(of_day, kind="stable")], np.sort(of_day)
     places = np.arange(len(order)) - np.searchsorted(of_day, of_day)
     hits = np.bincount(of_day, ranking.is_positive[order] & (places < k))
-    return hits_of_coming_days(hits, k, n_coming, n_kept, confidence_level)
+    promised = hits_of_coming_days(hits, k, n_coming, n_kept, confidence_level)
+    return DaysPromise(promised, k, n_kept or n_coming, n_coming, len(hits), float(confidence_level))
 
 
 def hits_of_coming_days(

@@ -48,8 +48,8 @@ class HitsPromise(NamedTuple):
         The least chance with which each column holds by itself, in all its rows.
     labelled_hits : ndarray of shape (n + 1,)
         The hits of the first 0, 1, ... and n labelled rows.
-    chance_of_failure : ndarray
-        What each depth takes of the chance that a bound of hits fails.
+    chance_of_failure, named : ndarray
+        What each depth takes of the chance that a bound of hits fails; and the depths that were asked for.
 
     Examples
     --------
@@ -69,6 +69,12 @@ class HitsPromise(NamedTuple):
     confidence_level: float
     labelled_hits: Counts
     chance_of_failure: Floats
+    named: Counts
+
+    def __repr__(self) -> str:
+        """Return the promises of the depths that were asked for, or of parts of the list, in sentences."""
+        parts = {-(-self.n_new // part) for part in (20, 4, 1)}
+        return "\n".join(map(self.sentence, self.named.tolist() or sorted(parts)))
 
     def hits_at(self, depth: ArrayLike) -> Counts:
         """Return the bound of the first rows, of any number; all hold together with those of the table.
@@ -171,10 +177,7 @@ def guarantee(
     if sample_weight is not None:
         raise ValueError("nothing is promised of weighted rows: leave sample_weight out, and repeat rows.")
     if groups is not None:
-        raise ValueError(
-            "nothing is promised of rows in groups: keep one row of each, or in Python take groups as units, "
-            "by guarantee_days."
-        )
+        raise ValueError("nothing is promised of rows in groups: keep one of each, or take guarantee_days.")
     ranking = Ranking(y_true, comparable_scores(scores), None, pos_label)
     n, miss = ranking.n_rows, 1.0 - float(confidence_level)
     if training_scores is not None:
@@ -210,6 +213,7 @@ def guarantee(
         float(confidence_level),
         hits_above,
         miss * shares,
+        named.astype(np.int64),
     )
 
 
