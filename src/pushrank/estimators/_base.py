@@ -20,7 +20,7 @@ from pushrank._base import validation
 from pushrank._base.docstrings import shared_docs
 from pushrank._base.numeric import Floats
 from pushrank._base.optional import import_optional
-from pushrank._base.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow
+from pushrank._base.user_types import Estimator, GenericArray, Matrix, MatrixLike, PerRow, Seed
 from pushrank._base.validation import warn as warn
 from pushrank.estimators import _target
 from pushrank.estimators.reasons import explain, linear_parts, no_parts, score_parts
@@ -149,9 +149,11 @@ class RankerMixin(ClassifierMixin):
         scores: NDArray[np.floating] = linear_scores(X, self.coef_) - float(self.threshold_)
         return scores
 
-    def explain(self, X: Any, **options: Any) -> Any:
+    def explain(
+        self, X: Any, *, over: MatrixLike | None = None, random_state: Seed = 0, return_error: bool = False
+    ) -> Any:
         """Return what each column adds to the score of each row, as :func:`pushrank.explain` does."""
-        return explain(self, X, **options)
+        return explain(self, X, over=over, random_state=random_state, return_error=return_error)
 
     def _parts(self, X: MatrixLike) -> Floats:
         """Return the parts of linear scores, or of the scores that a search has chosen, the base last."""
