@@ -23,8 +23,13 @@ IN_OPTIONS = {
     # How far rows may be ahead of the clock is for Python to say.
     r", or set n_ahead to [^;.]*": "",
     r"(?<![\w-])sample_weight\b": "--weight",
+    r"(?<![\w-])labels_after\b": "--labels-after",
+    r"(?<![\w-])(?<=, )acted\b|\bacted(?= holds)": "--acted",
     r"(?<![\w-])budget=(?=\d)": "--budget ",
     r"(?<![\w-])cv=(?=\d)": "--folds ",
+    "promise less by n_kept or confidence_level": "promise less surely, by a lower --promise",
+    "^groups are all the same": "all rows have one --group",
+    "smaller gap, a longer window, fewer parts,": "shorter --labels-after, fewer --folds,",
     r"(?<![\w-])(solver|weak_rankers)='([\w-]+)'": r"--set \1=\2",
     rf"(?<![\w'-])(?<!--set )({PARAMETERS})\b": r"--set \1",
 }
@@ -58,7 +63,7 @@ def exit_on_input_error(command: Callable[..., None], typed: Sequence[str]) -> C
         try:
             with warnings.catch_warnings():
                 # Python would add a path and a line of the source, which help nobody who has a file.
-                warnings.showwarning = lambda message, *_: warn(str(message))
+                warnings.showwarning = lambda message, *_: warn(in_option_names(str(message)))
                 command(*args, **kwargs)
         except BrokenPipeError:
             # A reader such as head has seen enough: Typer ends the program in silence.
