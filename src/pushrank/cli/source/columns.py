@@ -57,21 +57,28 @@ def usable_columns(
         holds = f"it holds molecules as SMILES, such as {column.counts.index[0]!r}"
         warn(f"{column} is left out: {holds}. Make fingerprints of them, {how}.")
     kept = [column for column in kept if column not in molecules]
-    if columns and not kept:
-        where = f"{columns[0].table.path} has no column but the label that varies"
-        raise InputError(f"{where}; there is nothing to rank by.")
     if ignored:
         shown = listed(f"{name!r} ({why})" for name, why in ignored.items())
         warn(f"ignored, as nothing can be learnt from them, of {columns[0].table.path}: {shown}.")
     check_magnitudes(kept)
     doubtful: dict[str, list[str]] = {}
-    for column in kept:
-        if column.kind is Kind.TEXT and (spellings := _differing_in_case(column)):
-            how = "differ in case or blanks only, and count as different; write them in one way"
-            warn(f"{column}: {spellings} {how}.")
-        for doubt in () if column.name in trusted else doubts_of(column, y):
+    for column in [*kept]:
+        doubts = [] if column.name in trusted else [*doubts_of(column, y)]
+        # Texts of which none comes twice say nothing of new rows, which have others.
+        if are_names := column.kind is Kind.TEXT and len(column.counts) == column.counts.sum():
+            are_names = any(isinstance(doubt, NamesRows) for doubt in doubts)
+        if are_names:
+            kept.remove(column)
+            how = f"to learn from it: --keep {shlex.quote(column.name)}"
+            warn(f"{column} is left out: its texts all differ, as names of rows do; {how}.")
+        elif column.kind is Kind.TEXT:
+            column.warn_of_spellings()
+        for doubt in () if are_names else doubts:
             warn(f"{column} {doubt} leave the column out: {excluding([column.name])}.")
             doubtful.setdefault(column.name, []).append(doubt)
+    if columns and not kept:
+        where = f"{columns[0].table.path} has no column but the label that varies"
+        raise InputError(f"{where}; there is nothing to rank by.")
     if len(doubtful) > 1:
         warn(f"to leave all of these columns out: {excluding(doubtful)}")
     identifiers = [name for name, doubts in doubtful.items() if any(isinstance(d, NamesRows) for d in doubts)]
@@ -100,12 +107,6 @@ def are_molecules(column: Column) -> bool:
     # Words and codes such as CON are made of the letters of atoms, too; bonds, branches and brackets are not.
     is_written_out = texts.str.contains(r"[=#(\[]").mean() >= 0.5
     return bool(is_written_out and texts.str.fullmatch(SMILES).mean() >= NEARLY_ALL)
-
-
-def _differing_in_case(column: Column) -> str:
-    texts = pd.Series(column.counts.index, dtype=object)
-    spellings = texts.groupby(texts.str.strip().str.casefold(), sort=False).agg(list)
-    return listed(" and ".join(map(repr, several)) for several in spellings if len(several) > 1)
 
 
 def row_hashes(features: Any) -> NDArray[np.uint64]:
@@ -246,6 +247,8 @@ def _doubts_of_text(column: Column) -> Iterator[str]:
         row = column.row_number(np.argmax(column.values == stranger))
         why = f"row {row} holds {stranger!r}, though {percent:.4g} % of its values are numbers"
         how = f"say that this stands for a missing value: --read missing={shlex.quote(stranger)}"
+        if re.search(r"\d", stranger):
+            how = "write it as the others"
         yield f"is read as text, for {why}; if all should be, {how}, or"
     elif are_typed and is_number.all() and len(texts) >= MIN_AMOUNTS:
         how = "--read decimal=point"
