@@ -150,11 +150,13 @@ def test_numbers_with_a_unit_are_to_be_written_alone(odd):
             [f"{row % 40}%" if row % 2 else f"0.{row % 40:02}" for row in range(N_ROWS)],
             "numbers with the unit '%'",
         ),
-        ([f"{row % 5}:{row % 8:02}" for row in range(N_ROWS)], "several numbers in a cell, such as '0:00'"),
-        ([f"{row % 40}-{row % 40 + 5}" for row in range(N_ROWS)], "several numbers in a cell"),
-        ([f"{100 + row % 40}/{row % 40 + 60}" for row in range(N_ROWS)], "several numbers in a cell"),
-        ([f"{row % 40} – {row % 40 + 5}" for row in range(N_ROWS)], "several numbers in a cell"),
-        ([f"{row % 5:02}:{row % 8:02}:00" for row in range(N_ROWS)], "several numbers in a cell"),
+        ([f"{row % 5}:{row % 8:02}" for row in range(N_ROWS)], "numbers with other marks, such as '0:00'"),
+        ([f"{row % 40}-{row % 40 + 5}" for row in range(N_ROWS)], "numbers with other marks"),
+        ([f"{100 + row % 40}/{row % 40 + 60}" for row in range(N_ROWS)], "numbers with other marks"),
+        ([f"{row % 40} lb {row % 16} oz" for row in range(N_ROWS)], "numbers with other marks"),
+        ([f"{row % 40}[1]" for row in range(N_ROWS)], "numbers with other marks, such as '0[1]'"),
+        ([f"{row % 40} – {row % 40 + 5}" for row in range(N_ROWS)], "numbers with other marks"),
+        ([f"{row % 5:02}:{row % 8:02}:00" for row in range(N_ROWS)], "numbers with other marks"),
     ],
 )
 def test_magnitudes_ranges_and_clocks_are_no_categories(cells, held):
@@ -177,6 +179,8 @@ def test_magnitudes_ranges_and_clocks_are_no_categories(cells, held):
         ["1st", "2nd", "3rd", "4th", "5th", "6th", "7th"],
         ["08:00", "12:00", "16:00"],
         ["3G", "4G", "5G"],
+        [f"10.0.{part}.1" for part in range(40)],
+        [f"A-{part}" for part in range(40)],
     ],
 )
 def test_names_with_numbers_are_categories(several):

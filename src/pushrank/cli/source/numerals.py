@@ -42,8 +42,11 @@ MAX_UNITS = 3
 MIN_AMOUNTS = 6
 MAGNITUDES = frozenset("kmbgt")
 """Letters right behind numbers that are no codes, as 12A beside 12B and house 7a beside house 8 are."""
-SEVERAL = r"\s*\d+(?:[.,]\d+)?(?:\s*[:/‐‑‒–—-]\s*\d+(?:[.,]\d+)?){1,2}\s*"
-"""Numbers that are no single one: 12:30 in minutes and seconds, 12-17, 120/80."""
+MARKED = (
+    r"(?!\d+(?:\.\d+){2,}$)[\W\d_]*\d[\W\d_]*"
+    r"|\s*(?:\d+\s*(?:d|h|hrs?|m|min|s|sec|lbs?|oz|ft|in)[\s,.]*){2,}"
+)
+"""Numbers and marks alone, as 12:30, 12-17 and 120/80, but no versions and addresses; or 6h 30m."""
 
 
 def plain(texts: Any, text_format: TextFormat) -> Any:

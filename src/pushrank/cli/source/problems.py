@@ -17,8 +17,8 @@ from pushrank.cli.source.format import SHEETS, TextFormat
 from pushrank.cli.source.labels import positive_class, read_labels
 from pushrank.cli.source.numerals import (
     AMOUNT,
+    MARKED,
     NEARLY_ALL,
-    SEVERAL,
     TEXT,
     format_that_reads,
     numbers_of,
@@ -130,7 +130,7 @@ def _written(column: Column) -> list[Written]:
     # The most frequent texts show that all are names, say, which spares a look at each.
     head = texts[:SAMPLE]
     may_be = (
-        np.any([head.str.fullmatch(form) for form in (AMOUNT, DATE, SEVERAL)], axis=0) if len(head) else []
+        np.any([head.str.fullmatch(form) for form in (AMOUNT, DATE, MARKED)], axis=0) if len(head) else []
     )
     if not len(head) or shares[:SAMPLE][may_be].sum() < MIN_SHARE * shares[:SAMPLE].sum():
         return []
@@ -139,21 +139,20 @@ def _written(column: Column) -> list[Written]:
         return [Written(column, Kind.DATE, texts, is_date, ~is_date)]
     if not column.table.reads_texts:
         return []
-    # Few may be classes of ages, and nearly as many as rows are names of these.
-    if MIN_NUMBERS < len(texts) <= len(column.cells) / 2:
-        are_several = np.asarray(texts.str.fullmatch(SEVERAL), dtype=bool)
-        if _is_meant(are_several, shares):
-            return [
-                Written(column, Kind.NUMBER, texts, are_several, are_several, "several numbers in a cell,")
-            ]
-    if (units := units_of(texts)) is None:
-        return []
+    units = units_of(texts)
     is_read = ~np.isnan(numbers_of(pd.Series(texts, dtype=TEXT), column.table.text_format)[0])
-    is_amount = is_read | units.notna().to_numpy()
-    found = sorted({*units[is_amount].dropna()} - {""})
-    of_what = f"numbers with the unit {listed(map(repr, found))}," * bool(found)
-    written = Written(column, Kind.NUMBER, texts, is_amount, is_amount & ~is_read, of_what)
-    return [written] if _is_meant(is_amount, shares) else []
+    is_amount = is_read if units is None else is_read | units.notna().to_numpy()
+    if units is not None and _is_meant(is_amount, shares):
+        found = sorted({*units[is_amount].dropna()} - {""})
+        of_what = f"numbers with the unit {listed(map(repr, found))}," * bool(found)
+        return [Written(column, Kind.NUMBER, texts, is_amount, is_amount & ~is_read, of_what)]
+    is_marked = np.asarray(texts.str.fullmatch(MARKED), dtype=bool)
+    # Few may be classes of ages, and nearly as many as rows are names of these.
+    are_many = MIN_NUMBERS < len(texts) <= len(column.cells) / 2
+    if not (are_many and _is_meant(is_marked, shares) and (is_marked & ~is_read).any()):
+        return []
+    of_what = "numbers with other marks,"
+    return [Written(column, Kind.NUMBER, texts, is_marked, is_marked & ~is_read, of_what)]
 
 
 def _is_meant(are: NDArray[np.bool_], shares: Floats) -> bool:
