@@ -319,3 +319,13 @@ def test_standard_input_is_read_once(monkeypatch):
     assert source.table().frame["x"].tolist() == ["1"]
     with pytest.raises(InputError, match="--label 'z' is no column of standard input; it has 'x', 'y'"):
         source.header.check("z", "label")
+
+
+def test_a_printed_command_with_a_name_of_control_characters_runs(tmp_path):
+    name = "a\x1b[31m'\\n \u202e"
+    rows = table(**{name: [f"{row % 40} kg" for row in range(N_ROWS)], "x": AMOUNTS.astype(str)})
+    rows.frame.to_csv(tmp_path / "a.csv", index=False)
+    said = call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops", code=2).stderr
+    words = said.split("To run it so: pushrank ")[1]
+    shown = subprocess.run(["bash", "-c", f"printf '%s\\0' {words}"], capture_output=True, check=True).stdout
+    call(*shown.decode().rstrip("\n\0").split("\0"))

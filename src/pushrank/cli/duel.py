@@ -132,10 +132,7 @@ def _duel(
             if config.positive is None and len({*positives}) > 1:
                 both = " and ".join(positives)
                 raise InputError(f"the models rank {both} at the top; name the label of hits: --positive.")
-            of_models: dict[str, Any] = {
-                "models": digests,
-                "positive": config.positive or next(iter(positives), None),
-            }
+            of_models: Any = {"models": digests, "positive": config.positive or next(iter(positives), None)}
             duel = Duel(config.budget, path, until=config.until, labels_after=late, **of_models)
         else:
             raise InputError(f"{path} does not exist; begin the duel with --budget 30/day.")

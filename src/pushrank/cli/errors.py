@@ -77,7 +77,7 @@ def exit_on_input_error(command: Callable[..., None], typed: Sequence[str]) -> C
             code = getattr(error, "code", 2)
             say("Error: " * (code == 2) + message, err=True)
             if add := getattr(error, "add", ()):
-                say(f"To run it so: {shlex.join(['pushrank', *typed, *add])}", err=True)
+                say(f"To run it so: {' '.join(map(shell_word, ['pushrank', *typed, *add]))}", err=True)
             raise typer.Exit(code) from error
 
     return guarded
@@ -109,6 +109,12 @@ def say(text: str, *, err: bool = False) -> None:
 def visible(text: str) -> str:
     """Return a text in which characters that a terminal would obey, such as colours, are written out."""
     return re.sub(CONTROLS, lambda found: repr(found[0])[1:-1], text)
+
+
+def shell_word(word: str) -> str:
+    """Return a word for a shell, with what a terminal would obey written out as bash reads it."""
+    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{visible(escaped)}'" if re.search(CONTROLS, word) else shlex.quote(word)
 
 
 def in_option_names(message: str) -> str:

@@ -1,7 +1,6 @@
 """All that keeps a file from being read as it is written, in one refusal, with the words that read it."""
 
 import re
-import shlex
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pushrank._base.user_types import Floats
-from pushrank.cli.errors import InputError
+from pushrank.cli.errors import InputError, shell_word
 from pushrank.cli.source.columns import GIVES_AWAY, NamesRows, are_molecules, doubts_of, why_ignored
 from pushrank.cli.source.format import SHEETS, TextFormat
 from pushrank.cli.source.labels import positive_class, read_labels
@@ -173,7 +172,7 @@ def _numbers(table: Table, numbers: list[Written]) -> tuple[TextFormat, list[str
             held = of.held(of.texts[of.is_odd if of.is_odd.any() else of.is_meant])
             how = "no marks read these and all others: write them alike, or leave the column out"
             if of.of_what:
-                as_names = f"--keep {shlex.quote(of.name)}, if these are names"
+                as_names = f"--keep {shell_word(of.name)}, if these are names"
                 how = f"write numbers alone, or leave the column out, or {as_names}"
             unread[of.name] = f"holds {of.of_what or 'numbers'} such as {held} ({how})"
         elif of.is_odd.any():
@@ -220,7 +219,7 @@ def _doubts(
         is_no_text = are_molecules(column) or (column.kind is Kind.TEXT and name in numbers)
         doubts = [] if is_no_text or why_ignored(column) else [*doubts_of(column, y)]
         if GIVES_AWAY in doubts:
-            how = f"unless it is known beforehand: --keep {shlex.quote(name)}"
+            how = f"unless it is known beforehand: --keep {shell_word(name)}"
             doubtful[name] = f"alone tells the two classes apart, and is to be left out {how}"
         elif names := [doubt for doubt in doubts if isinstance(doubt, NamesRows)]:
             doubtful[name] = names[0].partition(";")[0]
