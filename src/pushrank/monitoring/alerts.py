@@ -16,15 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pushrank._base.user_types import Floats
-from pushrank._base.validation import (
-    BadRowError,
-    are_missing,
-    check_number,
-    column,
-    finite_numbers,
-    warn,
-)
+from pushrank._base.validation import are_missing, check_number, column, finite_numbers, warn
 from pushrank.budgets import NEARLY_ALL, STEPS, Budget, comes_whole
+from pushrank.exceptions import BadRowError
 from pushrank.monitoring.audits import row_names, uniform_numbers, whole
 from pushrank.monitoring.state import State
 from pushrank.times import in_zone
