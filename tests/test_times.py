@@ -61,6 +61,7 @@ TOKYO, NEW_YORK = timezone(timedelta(hours=9)), timezone(timedelta(hours=-5))
         (np.datetime64("2026-01-01T03"), "2026-01-01T03"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:times are of no zone in 2 rows")
 def test_what_is_read(written, moment):
     beside = ["2026-03-04", written, "2026-03-05T10:00"]
     wanted = np.array(["2026-03-04", moment, "2026-03-05T10:00"], dtype="datetime64[us]")
@@ -179,13 +180,19 @@ def test_numbers_held_as_objects_stay_numbers():
 
 
 def test_clocks_of_zones_far_apart_are_warned_of():
-    same_place = ["2026-10-25T02:30+02:00", "2026-10-25T02:30+01:00", "2026-10-25"]
+    same_place = ["2026-10-25T02:30+02:00", "2026-10-25T02:30+01:00", "", None]
     assert len(set(read_dates(same_place)[:2])) == 1
-    for times in (
-        ["2026-01-01T09:00+09:00", "2026-01-01T08:00-05:00"],
-        [datetime(2026, 1, 1, 9, tzinfo=TOKYO), datetime(2026, 1, 1, 8, tzinfo=NEW_YORK)],
+    for times, match in (
+        (["2026-01-01T09:00+09:00", "2026-01-01T08:00-05:00"], "zones that are up to 14 hours apart"),
+        (
+            [datetime(2026, 1, 1, 9, tzinfo=TOKYO), datetime(2026, 1, 1, 8, tzinfo=NEW_YORK)],
+            "up to 14 hours apart",
+        ),
+        (["2026-01-01T09:00+05:00", "2026-01-01T08:00"], "of no zone in 1 rows, and of one in 1, and each"),
+        (["2026-01-01T09:00", "2026-01-01T08:00Z"], "of no zone in 1 rows"),
+        ([datetime(2026, 1, 1, 9, tzinfo=TOKYO), datetime(2026, 1, 1, 8)], "of no zone in 1 rows"),
     ):
-        with pytest.warns(UserWarning, match="zones that are up to 14 hours apart"):
+        with pytest.warns(UserWarning, match=match):
             read = read_dates(times)
         assert read.tolist() == [datetime(2026, 1, 1, 9), datetime(2026, 1, 1, 8)]
 

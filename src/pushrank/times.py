@@ -68,7 +68,7 @@ def read_dates(values: Iterable[Any], *, order: str | None = None) -> Moments:
     -------
     ndarray of datetime64[us]
         From the year 1 to 9999, NaT where a value is missing. There is a warning where zones are more than an
-        hour apart, for the order is then unsure.
+        hour apart, or some times have none, for the order is then unsure.
 
     Raises
     ------
@@ -83,21 +83,22 @@ def read_dates(values: Iterable[Any], *, order: str | None = None) -> Moments:
     >>> read_dates(["1/2/2024"], order="dmy")
     array(['2024-02-01T00:00:00.000000'], dtype='datetime64[us]')
     """
-    dates, offsets = dates_and_offsets(values, order)
-    _warn_of_zones(offsets)
-    return dates
+    return _told_of_zones(*dates_and_offsets(values, order))
 
 
-def _warn_of_zones(offsets: Minutes) -> None:
-    """Warn of dates whose zones are so far apart that their order is unsure."""
+def _told_of_zones(times: NDArray[Any], offsets: Minutes) -> NDArray[Any]:
+    """Return times; warn of those whose zones are so far apart, or so unknown, that their order is unsure."""
     known = offsets[~np.isnan(offsets)]
+    n_bare = np.sum(np.isnan(offsets) & ~np.isnat(times)) if len(known) else 0
     minutes = np.ptp(known) if len(known) else 0.0
     # Summer time moves the clock of one place by an hour.
-    if minutes > HOUR:
-        warn(
-            f"times are of zones that are up to {minutes / HOUR:.3g} hours apart, and each is taken by its "
-            "own clock, so that their order is unsure; convert them to one zone."
-        )
+    if n_bare or minutes > HOUR:
+        are = f"of zones that are up to {minutes / HOUR:.3g} hours apart"
+        if n_bare:
+            are = f"of no zone in {n_bare:,} rows, and of one in {len(known):,}"
+        how = "each is taken by its own clock, so that their order is unsure; convert them to one zone"
+        warn(f"times are {are}, and {how}.")
+    return times
 
 
 def dates_and_offsets(values: Iterable[Any], order: str | None = None) -> tuple[Moments, Minutes]:
@@ -193,9 +194,7 @@ def _span(numbers: Any, unit: str) -> Any:
 
 def check_times(time: Any, n_rows: int) -> NDArray[Any]:
     """Return times as numbers or as dates of NumPy, those with a zone by its clock, or raise ValueError."""
-    times, offsets = _clock_times(time, n_rows)
-    _warn_of_zones(offsets)
-    return times
+    return _told_of_zones(*_clock_times(time, n_rows))
 
 
 def in_zone(time: Any, n_rows: int, zone: str | None) -> tuple[NDArray[Any], str | None]:

@@ -126,13 +126,88 @@ def test_a_label_is_the_same_however_its_number_is_written(tmp_path, frame):
     assert rows.describe_features() == "1 numeric column and 1 text column"
 
 
-def test_identifiers_are_warned_of_and_can_be_left_out(tmp_path, frame, capsys):
+def test_a_column_that_lies_elsewhere_is_named(tmp_path, frame):
+    """A column that is empty at last, or of another unit, is named for any model and in files of any size."""
+    told = frame.assign(gaps=frame["x"].where(frame["x"] < 0.5), amount=np.exp(3.0 * frame["x"]))
+    told = told.assign(word=np.where(frame["x"] < 0.0, "low", "high"))
+    for more in ([], ["--model", "gradient-boosting"], ["--budget", "20"]):
+        fitted(tmp_path, told, *more, "--force")
+        for rows, said in {
+            "x": (told.assign(x=np.nan), "'x' is empty, before in 0 % of rows. Check that columns are"),
+            "one": (told[:1].assign(x=np.nan), "'x' is empty, before in 0 %"),
+            "word": (told.assign(word=""), "'word' is empty, before in 0 % of rows"),
+            "cents": (told[:20].assign(x=100.0 * told["x"] + 500.0), "'x' is not from -2."),
+            "thousands": (told.assign(amount=told["amount"] * 1e-6), "'amount' is not from 0.00"),
+            "same": (told, ""),
+            "ten": (told[:10], ""),
+            # 30 % of them were empty before.
+            "gap": (told[:2].assign(gaps=np.nan), ""),
+            "gaps": (told.assign(gaps=np.nan), "'gaps' is empty, before in 3"),
+        }.values():
+            rows.to_csv(tmp_path / "new.csv", index=False)
+            shown = call(
+                "score", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "o.csv", "--force"
+            )
+            assert ("lies elsewhere than the rows of the fit" in shown.stderr) == bool(said)
+            assert said in shown.stderr
+
+
+def test_one_customer_in_three_spellings_is_named(tmp_path, frame):
+    fitted(tmp_path, frame)
+    told = frame.assign(who=np.resize(["ACME", "ACME ", "acme", "B", "C  D", "C D"], N_ROWS))
+    told = told.assign(when=pd.date_range("2026-01-01", periods=N_ROWS, freq="h").astype(str))
+    told.to_csv(path := tmp_path / "new.csv", index=False)
+    model, out = tmp_path / "m.skops", ["-o", tmp_path / "o.csv", "--force"]
+    for words in (
+        ["score", model, path, "--top", "6", "--at-most", "1:who", *out],
+        ["score", model, path, "--top", "6", "--at-least", "1:who=B", *out],
+        ["measure", path, "--label", "y", "--score", "x", "--budget", "6", "--at-most", "1:who"],
+        ["measure", path, "--label", "y", "--score", "x", "--budget", "6", "--group", "who"],
+        ["fit", path, "--label", "y", "--group", "who", "-o", tmp_path / "g.skops"],
+        ["alert", model, path, "--begin", "--budget", "2/day", "--time", "when", "--at-most", "1:who"],
+    ):
+        said = call(*words).stderr
+        assert (
+            said.count("'ACME' and 'ACME ' and 'acme', 'C  D' and 'C D' differ in case or blanks only") == 1
+        )
+
+
+def test_a_name_may_hold_an_equals_sign(tmp_path, frame):
+    fitted(tmp_path, frame)
+    frame.assign(**{"k": "a", "k=v": np.resize(["u", "w=1"], N_ROWS)}).to_csv(
+        path := tmp_path / "a.csv", index=False
+    )
+    score = ["score", tmp_path / "m.skops", path, "--top", "6", "-o", out := tmp_path / "o.csv", "--force"]
+    for limit, n in {"5:k=v=u": 5, "6:k=v=w=1": 0}.items():
+        call(*score, "--at-least", limit)
+        assert (pd.read_csv(out)["k=v"] == "u").sum() >= n
+    assert "'q' is no column" in call(*score, "--at-least", "1:q=v=u", code=2).stderr
+    late = [
+        "fit",
+        path,
+        "--label",
+        "y",
+        "--time",
+        "x",
+        "--labels-after",
+        "99999999999999999999d",
+        *score[-3:],
+    ]
+    assert "is not understood: write 12h" in call(*late, code=2).stderr
+
+
+def test_identifiers_are_left_out_unless_they_are_kept(tmp_path, frame, capsys):
     fitted(tmp_path, frame)
     named = frame.assign(**{"the id": [f"row {row}" for row in range(N_ROWS)]})
     told = warned(tmp_path, named, capsys)
-    assert "holds 300 different texts in 300 rows, as names of rows do" in told
-    assert "--exclude 'the id'" in told
+    assert "column 'the id' of" in told
+    assert "is left out: its texts all differ, as names of rows do; to learn from it: --keep 'the id'" in told
     assert warned(tmp_path, named, capsys, exclude=["the id"]) == ""
+    kept = read(tmp_path, named, keep=["the id"]).categorical
+    assert kept == [*read(tmp_path, named).categorical, "the id"]
+    # A name that comes twice may come again, which is said.
+    told = warned(tmp_path, named.assign(**{"the id": named["the id"].replace("row 7", "row 8")}), capsys)
+    assert "holds 299 different texts in 300 rows, as names of rows do; if they name rows, leave" in told
     # What is left out may stand in the file, and does not matter.
     scores = [scores_by(tmp_path / "m.skops", tmp_path / name) for name in ("train.csv", "a.csv")]
     np.testing.assert_array_equal(*scores)

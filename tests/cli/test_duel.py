@@ -86,6 +86,48 @@ def test_a_calm_day_without_rows_is_a_day(folder, tmp_path):
         assert "was begun by the scores of another model" in said
 
 
+@pytest.mark.parametrize("labels", [["1", "2"], ["no", "yes"], ["0", "1"]])
+def test_hits_have_the_label_that_the_models_rank_at_the_top(folder, tmp_path, labels):
+    """The state keeps it, and past scores take the label that a fit would take."""
+    for name in ("past", "new", "all"):
+        rows = pd.read_csv(folder / f"{name}.csv")
+        rows = rows.assign(late=np.array(labels)[rows["late"]]) if "late" in rows else rows
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+    for name, left_out in {"old": ["--exclude", "x1"], "new": []}.items():
+        fit = ["fit", tmp_path / "past.csv", "--label", "late", "--model", "logistic-regression", *left_out]
+        call(*fit, "-o", tmp_path / f"{name}.skops")
+    duel(tmp_path, tmp_path, "--budget", "6/day")
+    credit = ["--label", "late", *HOW, "--state", tmp_path / "d.db", "--json"]
+    found = json.loads(call("duel", "--labels", tmp_path / "all.csv", *credit).stdout)
+    acted = pd.read_csv(tmp_path / "act.csv")
+    hits = acted.merge(pd.read_csv(folder / "all.csv")[["id", "late"]].astype({"id": str}), on="id")["late"]
+    assert found["hits"] == hits.sum() / 20
+    past = [
+        "--label",
+        "late",
+        "--score",
+        "x2",
+        "--score",
+        "x1",
+        "--budget",
+        "6/day",
+        "--time",
+        "came",
+        "--json",
+    ]
+    ways = [json.loads(call("duel", "--labels", of / "all.csv", *past).stdout) for of in (tmp_path, folder)]
+    assert ways[0] == ways[1]
+
+
+def test_models_of_different_labels_have_no_duel(folder, tmp_path):
+    fit = ["fit", folder / "past.csv", "--label", "late", "--model", "logistic-regression", "--positive", "0"]
+    call(*fit, "-o", folder / "other.skops")
+    asked = ["--budget", "6/day"]
+    said = duel(folder, tmp_path, *asked, models=("old", "other"), code=2).stderr
+    assert "the models rank 1 and 0 at the top; name the label of hits: --positive" in said
+    duel(folder, tmp_path, *asked, "--positive", "1", models=("old", "other"))
+
+
 def test_what_is_no_duel_is_refused(folder, tmp_path):
     new, labels = folder / "new.csv", ["--labels", folder / "all.csv", "--label", "late"]
     models, state = [folder / "old.skops", folder / "new.skops"], ["--state", tmp_path / "d.db"]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pushrank.cli.errors import InputError
-from pushrank.cli.source.labels import is_acted_on, label_rows
+from pushrank.cli.source.labels import is_acted_on, label_rows, positive_so_far
 from pushrank.cli.source.numerals import TEXT
 from pushrank.cli.source.table import Table
 
@@ -83,9 +83,17 @@ def test_a_missing_label_is_unknown_or_refused(tmp_path, capsys):
 def test_labels_so_far_may_be_of_one_class(tmp_path):
     for cells, n in ((["0", "0", None], 0), (["1", None, None], 1), ([None, None, None], 0)):
         rows = text_table(tmp_path, y=cells, x=["a", "b", "c"])
-        assert label_rows(rows, rows.labels("y"), "1", may_lack="they stay").y.sum() == n
-        with pytest.raises(InputError, match=r"one label at most so far; name the positive one: --positive"):
-            label_rows(rows, rows.labels("y"), None, may_lack="they stay")
+        for positive in ("1", None):
+            assert label_rows(rows, rows.labels("y"), positive, may_lack="they stay").y.sum() == n
+
+
+def test_a_dash_beside_two_labels_is_none(tmp_path, capsys):
+    rows = text_table(tmp_path, y=["1", "0", "-", "–", "0"])
+    assert label_rows(rows, rows.labels("y"), None, may_lack="they stay").known.sum() == 3
+    assert "2 of 5 rows (1 '-', 1 '–') have no label in column 'y'" in capsys.readouterr().err
+    for cells, positive in ((["+", "-", "-"], "+"), (["1", "0", "-"], "-")):
+        rows = text_table(tmp_path, y=cells, x=["a", "b", "c"])
+        assert label_rows(rows, rows.labels("y"), positive).y.tolist() == [cell == positive for cell in cells]
 
 
 def test_minus_one_is_a_class_out_loud(tmp_path, capsys):
@@ -94,10 +102,43 @@ def test_minus_one_is_a_class_out_loud(tmp_path, capsys):
     assert "'-1' (2 rows), '0' (2 rows); -1 is a class: leave cells empty" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("cells", "hit"),
+    [
+        (["2", "1", "1"], "2"),
+        (["no", "no", None], "yes"),
+        (["Y", None, None], "y"),
+        (["False", "False", "False"], "true"),
+        (["0", "1.0", None], "1"),
+        ([None, None, None], "1"),
+        (["2", None, None], "holds one label so far; name the positive one: --positive"),
+        (["ja", "nein", "nein"], "--positive says which is to be ranked at the top; the rarest, ja, is"),
+        (["0", "1", "2"], "holds 3 labels"),
+    ],
+)
+def test_the_label_of_hits_is_that_of_a_fit(tmp_path, cells, hit):
+    column = text_table(tmp_path, y=cells, x=["a", "b", "c"]).labels("y")
+    if " " in hit:
+        with pytest.raises(InputError, match=hit):
+            positive_so_far(column, None)
+        return
+    assert positive_so_far(column, None) == hit
+    assert positive_so_far(column, "nein") == "nein"
+
+
 def test_what_was_acted_on(tmp_path):
     for cells, acted in (
         (["list", "audit", None, "list"], [1, 1, 0, 1]),
         (["yes", "No", "1", "0.0"], [1, 0, 1, 0]),
-        (["model b", "", "n/a", "FALSE"], [1, 0, 0, 0]),
+        (["X", "off", "-", "none"], [1, 0, 0, 0]),
+        (["2", "0.00", "0,0", "-0"], [1, 0, 0, 0]),
+        (["1,0", "0e0", " 00 ", "-1"], [1, 0, 0, 0]),
     ):
         np.testing.assert_array_equal(is_acted_on(text_table(tmp_path, acted=cells), "acted"), acted)
+    with pytest.warns(UserWarning, match=r"acted holds 'model b' \(1 of 4 rows\), which count as looked at"):
+        assert is_acted_on(text_table(tmp_path, acted=["Model B", "", "n/a", "no"]), "acted")[0]
+    for odd in (["not yet", "not yet", "not yet", "list"], ["0.03", "0.03", "0.03", "1"]):
+        with pytest.raises(
+            InputError, match=r"--acted holds '.*' \(3 of 4 rows\), which does not say whether"
+        ):
+            is_acted_on(text_table(tmp_path, acted=odd), "acted")

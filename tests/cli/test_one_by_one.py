@@ -199,7 +199,8 @@ def test_what_cannot_be_decided_is_told(stream, frame):
         "--id 'name' is no column": ["new.csv", "--id", "name", "--time", "came"],
         "--time 'when' is no column": ["new.csv", "--id", "id", "--time", "when"],
         "--id 'id' is empty in row 1": ["nameless.csv", *NEW],
-        "is of a day that ended before 2026-04-01": ["past.csv", *NEW],
+        "Error: row 1 ('": ["past.csv", *NEW],
+        "and its answer is not known: answers are kept for 60 days; leave it out": ["past.csv", *NEW],
         "no whole state of an alert threshold: it is of format 1, lines": [
             "new.csv", "--state", stream / "damaged.json", *NEW],
         "the result is written as": ["new.csv", *NEW, "-o", stream / "model.alert.db"],

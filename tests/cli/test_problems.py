@@ -87,8 +87,8 @@ def test_the_file_of_a_credit_desk_is_refused_once_and_then_runs(tmp_path):
     assert "warning" not in shown.stderr
     read = features(path, TextFormat.parse(caught.value.add[1:10:2]), label="fallen", exclude=["paid_back"])
     assert (read.describe_features(), read.identifiers) == (
-        "4 numeric columns and 2 text columns",
-        ["customer id"],
+        "4 numeric columns and 1 text column",
+        [],
     )
 
 
@@ -136,6 +136,55 @@ def test_numbers_with_a_unit_are_to_be_written_alone(odd):
         with pytest.raises(InputError, match="'weight' holds numbers with the unit") as caught:
             check(rows, weight="weight")
         assert caught.value.add == ()
+
+
+@pytest.mark.parametrize(
+    ("cells", "held"),
+    [
+        ([f"{row % 40}k" for row in range(N_ROWS)], "numbers with the unit 'k', such as '0k'"),
+        ([f"{row % 40}.5K" for row in range(N_ROWS)], "numbers with the unit 'K'"),
+        ([f"{row % 40}{'kM'[row % 2]}" for row in range(N_ROWS)], "numbers with the unit 'M', 'k'"),
+        ([f"{row % 40}V" for row in range(N_ROWS)], "numbers with the unit 'V'"),
+        (["1k"] * 4 + [f"{100 + row % 40}" for row in range(N_ROWS - 4)], "numbers with the unit 'k'"),
+        (
+            [f"{row % 40}%" if row % 2 else f"0.{row % 40:02}" for row in range(N_ROWS)],
+            "numbers with the unit '%'",
+        ),
+        ([f"{row % 5}:{row % 8:02}" for row in range(N_ROWS)], "numbers with other marks, such as '0:00'"),
+        ([f"{row % 40}-{row % 40 + 5}" for row in range(N_ROWS)], "numbers with other marks"),
+        ([f"{100 + row % 40}/{row % 40 + 60}" for row in range(N_ROWS)], "numbers with other marks"),
+        ([f"{row % 40} lb {row % 16} oz" for row in range(N_ROWS)], "numbers with other marks"),
+        ([f"{row % 40}[1]" for row in range(N_ROWS)], "numbers with other marks, such as '0[1]'"),
+        ([f"{row % 40} – {row % 40 + 5}" for row in range(N_ROWS)], "numbers with other marks"),
+        ([f"{row % 5:02}:{row % 8:02}:00" for row in range(N_ROWS)], "numbers with other marks"),
+    ],
+)
+def test_magnitudes_ranges_and_clocks_are_no_categories(cells, held):
+    said, add = refused(table(n=cells))
+    assert f"'n' holds {held}" in said
+    assert "(write numbers alone, or leave the column out, or --keep n, if these are names)" in said
+    assert add == ["--exclude", "n"]
+    # They are names where that is said, and names of groups and of periods need not be said.
+    check(table(n=cells), keep=["n"])
+    check(table(n=cells), group="n")
+    check(table(n=cells), time="n")
+
+
+@pytest.mark.parametrize(
+    "several",
+    [
+        ["0-17", "18-25", "26-40", "41+"],
+        ["5a", "5b", "6a", "6b", "7a", "7b", "8a", "8b"],
+        [*map(str, range(1, 40)), "12a", "14b", "2c"],
+        ["1st", "2nd", "3rd", "4th", "5th", "6th", "7th"],
+        ["08:00", "12:00", "16:00"],
+        ["3G", "4G", "5G"],
+        [f"10.0.{part}.1" for part in range(40)],
+        [f"A-{part}" for part in range(40)],
+    ],
+)
+def test_names_with_numbers_are_categories(several):
+    check(table(n=np.resize(several, N_ROWS)))
 
 
 def test_numbers_that_no_marks_read_are_named():
@@ -270,3 +319,13 @@ def test_standard_input_is_read_once(monkeypatch):
     assert source.table().frame["x"].tolist() == ["1"]
     with pytest.raises(InputError, match="--label 'z' is no column of standard input; it has 'x', 'y'"):
         source.header.check("z", "label")
+
+
+def test_a_printed_command_with_a_name_of_control_characters_runs(tmp_path):
+    name = "a\x1b[31m'\\n \u202e"
+    rows = table(**{name: [f"{row % 40} kg" for row in range(N_ROWS)], "x": AMOUNTS.astype(str)})
+    rows.frame.to_csv(tmp_path / "a.csv", index=False)
+    said = call("fit", tmp_path / "a.csv", "--label", "y", "-o", tmp_path / "m.skops", code=2).stderr
+    words = said.split("To run it so: pushrank ")[1]
+    shown = subprocess.run(["bash", "-c", f"printf '%s\\0' {words}"], capture_output=True, check=True).stdout
+    call(*shown.decode().rstrip("\n\0").split("\0"))

@@ -483,12 +483,30 @@ def _differs(derivatives: Floats, left: Floats, right: Floats) -> NDArray[np.boo
     return finite & ~((low <= derivatives) & (derivatives <= high))
 
 
-NOT_ACTED_ON = {"", "0", "0.0", "-1", "-1.0", "no", "n", "false", "f", "none", "null"}
-NOT_ACTED_ON |= {"?", "-", "na", "n/a", "#n/a", "<na>", "nan", "0.00", "0,0"}
+LOOKED_AT = "list listed audit audited alert acted yes y true t on x both champion challenger"
+NOT_LOOKED_AT = "no n not false f off none null nan nat na n/a #n/a <na> ? - – —"
+MARKS = dict.fromkeys(LOOKED_AT.split(), True) | dict.fromkeys(["", *NOT_LOOKED_AT.split()], False)
+"""Words that say whether somebody looked at a row, in small letters."""
 
 
 def marks_of(acted: ArrayLike) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
-    """Return how rows were acted on, as text in small letters, and which were: not those empty, 0 or no."""
-    marks = column(acted, "acted")
+    """Return how rows were acted on, as text in small letters, and which were: not those empty, 0 or no.
+
+    Unknown words are taken for names of lists, with a warning; one of more than half of the rows is refused.
+    """
+    marks, are_known = column(acted, "acted"), list[bool | None]()
     words = np.char.lower(np.char.strip(np.where(are_missing(marks), "", marks).astype(str)))
-    return words, ~np.isin(words, list(NOT_ACTED_ON))
+    different, codes, counts = np.unique(words, return_inverse=True, return_counts=True)
+    for word in different.tolist():
+        is_number = re.fullmatch(r"[-+]?(\d+[.,]?\d*|[.,]\d+)(e[-+]?\d+)?", word, re.A)
+        number = float(word.replace(",", ".")) if is_number else 0.5
+        # How often somebody looked is known, too; a share would be a chance or a score.
+        are_known.append(number > 0.0 if not 0.0 < number < 1.0 else MARKS.get(word))
+    if odd := [at for at in np.argsort(-counts, kind="stable") if are_known[at] is None]:
+        shown = ", ".join(f"{str(different[at])!r} ({counts[at]:,} of {len(words):,} rows)" for at in odd[:5])
+        shown += f" and {len(odd) - 5:,} more" * (len(odd) > 5)
+        how = "write list, yes or 1 where somebody looked, and 0, no or nothing where nobody did"
+        if 2 * counts[odd[0]] > len(words):
+            raise ValueError(f"acted holds {shown}, which does not say whether somebody looked: {how}.")
+        warn(f"acted holds {shown}, which count as looked at; otherwise {how}.")
+    return words, np.array([is_it is not False for is_it in are_known], dtype=bool)[codes]

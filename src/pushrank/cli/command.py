@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, field, fields, is_dataclass
 from functools import wraps
@@ -14,7 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 from pushrank.cli import config_files
-from pushrank.cli.errors import InputError
+from pushrank.cli.errors import InputError, shell_word
 from pushrank.cli.source.format import stated
 from pushrank.cli.source.open import normal
 
@@ -150,7 +149,7 @@ def command_line(
             # The file's part is added to that of the line.
             told[of] = [one for one in told[of] if one not in of_file]
     words = words_of(told)
-    return shlex.join(["pushrank", name, str(data), *words_of({"config": file}), *words])
+    return " ".join(map(shell_word, ["pushrank", name, str(data), *words_of({"config": file}), *words]))
 
 
 def expand_dataclasses(command: Callable[..., None]) -> Callable[..., None]:

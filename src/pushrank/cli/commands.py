@@ -56,7 +56,7 @@ def score(model: Model, data: NewRows, config: forms.ScoreOptions) -> None:
     """
     config.check(model, data)
     rows = rows_for(model, data, config.read)
-    check_columns(rows, config, columns=config.columns, **config.limit_columns)
+    check_columns(rows, config, columns=config.columns, **config.limit_columns(rows.header))
     from pushrank.cli.score import write_ranked
 
     write_ranked(model, rows, config)

@@ -1,6 +1,5 @@
 """What ``compare`` compares: which models, on which rows, and on which splits."""
 
-import shlex
 from collections.abc import Mapping
 from concurrent.futures import BrokenExecutor
 from dataclasses import replace
@@ -14,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget, Periods
-from pushrank.cli.errors import InputError, refusing, say, warn
+from pushrank.cli.errors import InputError, refusing, say, shell_word, warn
 from pushrank.cli.features import NEVER, TOO_SHORT, LabelledFeatures, folds_that_fit, read_features, span_of
 from pushrank.cli.forms import CompareOptions, MeasureOptions
 from pushrank.cli.known import CHOSEN, measure_known, waiting
@@ -120,7 +119,7 @@ class Compared(NamedTuple):
 def leakage_note(leaking: list[str]) -> str:
     """Return what a choice by columns that give the label away rests on."""
     which = f"{listed(map(repr, leaking))}, which alone tell{'s' * (len(leaking) == 1)} the classes apart"
-    keep = " ".join(f"--keep {shlex.quote(name)}" for name in leaking)
+    keep = " ".join(f"--keep {shell_word(name)}" for name in leaking)
     return f"{which}. What is known before the label stays with {keep}."
 
 
@@ -286,7 +285,7 @@ def with_times(data: LabelledFeatures, config: CompareOptions) -> LabelledFeatur
             how = "so that models are tested on later rows; --shuffle draws test rows"
             say(f"Rows follow {first.name!r}, {how}.", err=True)
             return replace(data, time=first.name, rows=rows._replace(times=times))
-    by_time = " or ".join(f"--time {shlex.quote(column.name)}{option}" for column, option in dates)
+    by_time = " or ".join(f"--time {shell_word(column.name)}{option}" for column, option in dates)
     warn(
         f"{listed(str(of) for of, _ in dates)} hold{'s' * (len(dates) == 1)} dates, and on parts drawn at "
         f"random models learn from later rows than they are tested on. To test on what comes later: {by_time}"

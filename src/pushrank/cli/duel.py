@@ -18,7 +18,7 @@ from pushrank.cli.options import rows_for
 from pushrank.cli.score import row_names
 from pushrank.cli.screen import print_json
 from pushrank.cli.source.format import TextFormat
-from pushrank.cli.source.labels import labels_so_far
+from pushrank.cli.source.labels import labels_so_far, positive_so_far
 from pushrank.cli.source.open import Source
 from pushrank.cli.source.table import Table
 from pushrank.cli.write import write_table
@@ -29,14 +29,15 @@ BEHIND = "A challenger that has learnt from labels of the champion's list starts
 
 def assign_rows(models: list[Path], data: Path, config: DuelOptions) -> None:
     """Write the rows to act on, each with who brought it."""
-    scores, tables = [], []
+    scores, tables, positives = [], [], []
     for model in models:
         saved = load_model(model)
+        positives.append(saved.positive)
         # A calm day sends names of columns and no rows.
         tables.append(saved.table(rows_for(model, data, config.read), may_be_empty=True))
         scores.append(saved.scores(tables[-1]))
     table, names = tables[0], row_names(config.id, tables[0], needed=True)
-    with _duel(config, table, models) as duel:
+    with _duel(config, table, models, positives) as duel:
         with refusing():
             times = _times(table, config, duel.budget, with_zones=True)
             owners = duel.assign(scores[0], scores[1], times, names)
@@ -58,8 +59,9 @@ def credit_labels(config: DuelOptions) -> None:
     """Credit the hits of a labelled file, and say who finds more."""
     table = _labelled(config, may_be_empty=True)
     names = row_names(config.id, table, needed=True)
-    y = labels_so_far(table.labels(config.label), config.positive or "1")
+    column = table.labels(config.label)
     with _duel(config, table) as duel, refusing():
+        y = labels_so_far(column, positive_so_far(column, config.positive or duel.positive))
         verdict = duel.credit(y, _times(table, config, duel.budget, with_zones=True), names).verdict()
     if config.as_json:
         goal = (
@@ -80,7 +82,8 @@ def compare_columns(config: DuelOptions) -> None:
             "CHALLENGER --budget 30/day --time COLUMN."
         )
     table = _labelled(config)
-    y = labels_so_far(table.labels(config.label), config.positive or "1")
+    column = table.labels(config.label)
+    y = labels_so_far(column, positive_so_far(column, config.positive))
     scores = [table.numbers(name, "score") for name in config.score or ()]
     with refusing():
         times = _times(table, config, config.budget)
@@ -109,7 +112,9 @@ def _times(table: Table, config: DuelOptions, budget: Budget, *, with_zones: boo
 
 
 @contextmanager
-def _duel(config: DuelOptions, table: Table, models: Sequence[Path] = ()) -> Iterator[Duel]:
+def _duel(
+    config: DuelOptions, table: Table, models: Sequence[Path] = (), positives: Sequence[str] = ()
+) -> Iterator[Duel]:
     """Open the duel of a state, or begin it by its budget."""
     path, digests = Path(str(config.state)), tuple(map(digest_of, models))
     # Files of earlier versions note none.
@@ -124,7 +129,11 @@ def _duel(config: DuelOptions, table: Table, models: Sequence[Path] = ()) -> Ite
             times = _times(table, config, config.budget) if len(table) else no_times
             late = span_of(config.labels_after, times, config.time)
             late = late.item() if isinstance(late, np.timedelta64) else late and int(late)
-            duel = Duel(config.budget, path, until=config.until, labels_after=late, models=digests)
+            if config.positive is None and len({*positives}) > 1:
+                both = " and ".join(positives)
+                raise InputError(f"the models rank {both} at the top; name the label of hits: --positive.")
+            of_models: Any = {"models": digests, "positive": config.positive or next(iter(positives), None)}
+            duel = Duel(config.budget, path, until=config.until, labels_after=late, **of_models)
         else:
             raise InputError(f"{path} does not exist; begin the duel with --budget 30/day.")
     with closing(duel):

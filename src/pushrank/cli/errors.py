@@ -23,8 +23,13 @@ IN_OPTIONS = {
     # How far rows may be ahead of the clock is for Python to say.
     r", or set n_ahead to [^;.]*": "",
     r"(?<![\w-])sample_weight\b": "--weight",
+    r"(?<![\w-])labels_after\b": "--labels-after",
+    r"(?<![\w-])(?<=, )acted\b|\bacted(?= holds)": "--acted",
     r"(?<![\w-])budget=(?=\d)": "--budget ",
     r"(?<![\w-])cv=(?=\d)": "--folds ",
+    "promise less by n_kept or confidence_level": "promise less surely, by a lower --promise",
+    "^groups are all the same": "all rows have one --group",
+    "smaller gap, a longer window, fewer parts,": "shorter --labels-after, fewer --folds,",
     r"(?<![\w-])(solver|weak_rankers)='([\w-]+)'": r"--set \1=\2",
     rf"(?<![\w'-])(?<!--set )({PARAMETERS})\b": r"--set \1",
 }
@@ -58,7 +63,7 @@ def exit_on_input_error(command: Callable[..., None], typed: Sequence[str]) -> C
         try:
             with warnings.catch_warnings():
                 # Python would add a path and a line of the source, which help nobody who has a file.
-                warnings.showwarning = lambda message, *_: warn(str(message))
+                warnings.showwarning = lambda message, *_: warn(in_option_names(str(message)))
                 command(*args, **kwargs)
         except BrokenPipeError:
             # A reader such as head has seen enough: Typer ends the program in silence.
@@ -72,7 +77,7 @@ def exit_on_input_error(command: Callable[..., None], typed: Sequence[str]) -> C
             code = getattr(error, "code", 2)
             say("Error: " * (code == 2) + message, err=True)
             if add := getattr(error, "add", ()):
-                say(f"To run it so: {shlex.join(['pushrank', *typed, *add])}", err=True)
+                say(f"To run it so: {' '.join(map(shell_word, ['pushrank', *typed, *add]))}", err=True)
             raise typer.Exit(code) from error
 
     return guarded
@@ -104,6 +109,12 @@ def say(text: str, *, err: bool = False) -> None:
 def visible(text: str) -> str:
     """Return a text in which characters that a terminal would obey, such as colours, are written out."""
     return re.sub(CONTROLS, lambda found: repr(found[0])[1:-1], text)
+
+
+def shell_word(word: str) -> str:
+    """Return a word for a shell, with what a terminal would obey written out as bash reads it."""
+    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{visible(escaped)}'" if re.search(CONTROLS, word) else shlex.quote(word)
 
 
 def in_option_names(message: str) -> str:

@@ -300,7 +300,7 @@ class MeasureOptions(LimitOptions):
         inputs = [source.data, *(self.model or ())]
         write.check_output(self.figure, write.FIGURES_WRITTEN, inputs, force=self.force)
         write.check_output(self.output, write.RESULTS_WRITTEN, inputs, force=self.force)
-        options.check_columns(rows, source, self, score=self.score, **self.limit_columns)
+        options.check_columns(rows, source, self, score=self.score, **self.limit_columns(rows.header))
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.known import missing_with, waiting
 from pushrank.cli.names import ENSEMBLE, kebab_case, unknown_model
 from pushrank.cli.pipelines import SavedModel
-from pushrank.cli.saved import SCORER_FIELDS, rows_hash
+from pushrank.cli.saved import SCORER_FIELDS, rows_hash, spans_of
 from pushrank.cli.write import writing
 from pushrank.held_out import Rows, fit_params, model_scores, record_warnings
 from pushrank.held_out.splits import TimeSplit
@@ -305,6 +305,7 @@ def saved_model(pipeline: Any, name: str, data: LabelledFeatures, **more: Any) -
     training = {"file": table.path.name, "rows": len(y), "positives": int(y.sum())}
     # Measures of the very rows of the fit flatter a model: by their hash they are known again.
     training["rows_hash"] = rows_hash(rows.X)
+    training["spans"] = spans_of(watched(rows.X))
     # With a budget by period the reference has where columns lie, and watches them.
     if more.get("alert") is not None:
         more["profiles"] = profiles_of_rows(watched(rows.X), rows.times)

@@ -18,7 +18,7 @@ from pushrank.cli import config_files, write
 from pushrank.cli.command import long_name, name_of, option
 from pushrank.cli.errors import InputError
 from pushrank.cli.source.format import TextFormat
-from pushrank.cli.source.open import DATE_PART, STANDARD_STREAM, Source, check_exists
+from pushrank.cli.source.open import DATE_PART, STANDARD_STREAM, Header, Source, check_exists
 
 if TYPE_CHECKING:
     from pushrank.budgets import Budget as PeriodBudget
@@ -138,7 +138,9 @@ AS_BUDGET: dict[str, Any] = {"parser": read_budget, "metavar": "N|N/day"}
 AS_FOLDS: dict[str, Any] = {"parser": read_folds, "metavar": "N|NxM"}
 AS_SPAN: dict[str, Any] = {
     "callback": of_form(
-        r"never|\d+[hdw]|\d+(\.\d+)?", "--labels-after", "12h, 7d, 2w, never or, of times that are numbers, 7"
+        r"never|\d{1,6}[hdw]|\d{1,15}(\.\d+)?",
+        "--labels-after",
+        "12h, 7d, 2w, never or, of times that are numbers, 7",
     ),
     "metavar": "SPAN",
 }
@@ -224,20 +226,19 @@ class LimitOptions:
         """The most rows of each value, by column."""
         return {name: int(n) for n, _, name in (text.partition(":") for text in self.at_most or ())}
 
-    @property
-    def floors(self) -> dict[str, dict[str, int]]:
-        """The fewest rows of values, by column."""
+    def floors(self, columns: Sequence[str] = ()) -> dict[str, dict[str, int]]:
+        """Return the fewest rows of values, by column; the name of one may hold an equals sign."""
         floors: dict[str, dict[str, int]] = {}
         for text in self.at_least or ():
             n, _, limited = text.partition(":")
-            name, _, value = limited.partition("=")
-            floors.setdefault(name, {})[value] = int(n)
+            names = [name for name in columns if limited.startswith(f"{name}=")]
+            name = max(names or [limited.partition("=")[0]], key=len)
+            floors.setdefault(name, {})[limited[len(name) + 1 :]] = int(n)
         return floors
 
-    @property
-    def limit_columns(self) -> dict[str, Any]:
-        """The columns of limits, by option."""
-        return {"at-most": list(self.caps), "at-least": list(self.floors)}
+    def limit_columns(self, header: Header | None) -> dict[str, Any]:
+        """Return which columns limits are on, by option, of a file with these."""
+        return {"at-most": list(self.caps), "at-least": list(self.floors(header.names if header else ()))}
 
     def limits(self, table: Table) -> dict[str, Any]:
         """Return the limits, and the columns that they are on, as the library takes them."""
@@ -245,8 +246,9 @@ class LimitOptions:
 
         how = ", or say --missing-group separate, each is a group, or --missing-group together"
         hint = "" if self.missing_group else how
-        X = {name: table.texts(name, of, hint) for of, names in self.limit_columns.items() for name in names}
-        return {"limits": Limits(self.caps, self.floors, self.missing_group or "raise"), "X": X}
+        named, floors = self.limit_columns(table.header), self.floors(table.header.names)
+        X = {name: table.texts(name, of, hint) for of, names in named.items() for name in names}
+        return {"limits": Limits(self.caps, floors, self.missing_group or "raise"), "X": X}
 
     @property
     def is_limited(self) -> bool:
@@ -262,7 +264,7 @@ class LimitOptions:
             return
         if len(self.caps) < len(self.at_most or ()):
             raise InputError("--at-most names a column twice; say the smaller number.")
-        if sum(map(len, self.floors.values())) < len(self.at_least or ()):
+        if sum(map(len, self.floors().values())) < len(self.at_least or ()):
             raise InputError("--at-least names a value twice; say the larger number.")
         if not vars(self)[length]:
             raise InputError(f"--at-most and --at-least need --{length} N, how many rows the list has.")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from pushrank._base.bounds import decimals
 from pushrank._base.files import MODEL_FORMAT, read_facts
 from pushrank._base.user_types import Floats
+from pushrank.cli.errors import warn
 from pushrank.cli.source.columns import check_magnitudes, feature_matrix, row_hashes
 from pushrank.cli.source.open import Source
 from pushrank.cli.source.table import Column, Table
@@ -20,6 +23,8 @@ from pushrank.interop.scorer import Scorer
 
 if TYPE_CHECKING:
     from pushrank.cli.source.labels import LabelledRows
+BEYOND = 0.01
+"""The share of values beyond each end of a column, and how seldom a file like the fit's is warned of."""
 SCORER_FIELDS = ("label", "positive", "training", "numeric", "categorical", "as_fitted")
 """What a model's file notes of it under the same names."""
 
@@ -27,6 +32,16 @@ SCORER_FIELDS = ("label", "positive", "training", "numeric", "categorical", "as_
 def rows_hash(features: Any) -> str:
     """Return a hash that the same rows share, in whatever order they come."""
     return f"{row_hashes(features).sum():016x}"
+
+
+def spans_of(X: Any) -> dict[str, list[float]]:
+    """Return the share of gaps in each column and, of numbers, between which all but 2 % of them lie."""
+    spans = {}
+    for name, values in ((name, X[name].to_numpy()) for name in X if hasattr(X, "columns")):
+        known = values[~pd.isna(values)]
+        ends = np.quantile(known, (BEYOND, 1.0 - BEYOND)) if values.dtype.kind == "f" and len(known) else ()
+        spans[str(name)] = [1.0 - len(known) / max(len(values), 1), *map(float, ends)]
+    return spans
 
 
 @dataclass(frozen=True)
@@ -143,8 +158,12 @@ class RowScorer(ABC):
         return columns
 
     def features(self, table: Table) -> Any:
-        """Return the matrix of the columns that the model was fitted on."""
-        return feature_matrix(table, self.columns(table))
+        """Return the matrix of the columns that the model was fitted on; warn of those that lie elsewhere."""
+        features, spans = feature_matrix(table, self.columns(table)), self.training.get("spans", {})
+        if moved := [*_moved(features, spans, self.training.get("rows", 1))]:
+            how = "Check that columns are written as where the model was fitted"
+            warn(f"{table.path} lies elsewhere than the rows of the fit: {'; '.join(moved)}. {how}.")
+        return features
 
     def scores(self, rows: Any) -> Floats:
         """Return the score of every row of a table, or of the features of one, the higher the better."""
@@ -166,6 +185,22 @@ class RowScorer(ABC):
     def member_scores(self, _features: Any) -> dict[str, tuple[float, Floats]]:
         """Return the weights and the scores of the members of an ensemble; of other models none."""
         return {}
+
+
+def _moved(features: Any, spans: dict[str, list[float]], n_fitted: int) -> Iterator[str]:
+    """Yield which columns became empty, or lie mostly where hardly a row of the fit did."""
+    least, share = BEYOND / max(len(spans), 1), BEYOND + 1.0 / n_fitted
+    for name, (gaps, *ends) in spans.items() if len(features) else ():
+        values = features[name].to_numpy()
+        n = int(np.sum(~pd.isna(values)))
+        if not n and (gaps == 0.0 or gaps ** len(values) < least):
+            yield f"{name!r} is empty, before in {100.0 * gaps:.3g} % of rows"
+        # By Chernoff's bound, half of n values are as seldom beyond an end.
+        if n and ends and 2.0 * (4.0 * share * (1.0 - share)) ** (n / 2.0) < least:
+            n_beyond = max(np.sum(values < ends[0]), np.sum(values > ends[1]))
+            if 2 * n_beyond > n:
+                shown = f"{ends[0]:.4g} to {ends[1]:.4g} in {100.0 * n_beyond / n:.0f} % of rows"
+                yield f"{name!r} is not from {shown}, before in 2 %"
 
 
 @dataclass(frozen=True, kw_only=True)

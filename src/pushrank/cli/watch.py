@@ -9,7 +9,7 @@ import typer
 
 from pushrank import monitoring
 from pushrank.cli.alert import time_column
-from pushrank.cli.errors import InputError, refusing, say, warn
+from pushrank.cli.errors import InputError, in_option_names, refusing, say, warn
 from pushrank.cli.features import span_of
 from pushrank.cli.forms import WatchOptions
 from pushrank.cli.pipelines import SavedModel
@@ -100,8 +100,7 @@ def _watched(saved: SavedModel, reference: Reference, table: Table, config: Watc
     tested = [record for record in watched.table if record["hits"] is not None]
     if labels_after is None and any(record["labelled"] < record["looked_at"] for record in tested):
         warn("rows looked at got no label in 30 days; say --acted COLUMN, which they are, or --labels-after.")
-    said = watched.sentence.replace("labels_after", "--labels-after").replace(", acted", ", --acted")
-    watched = replace(watched, sentence=said)
+    watched = replace(watched, sentence=in_option_names(watched.sentence))
     # Dates are texts in ISO 8601, whose order is that of time; names of batches have no such order.
     seen = [record["period"] for record in watched.table if record["period"] <= reference.periods[-1]]
     if saved.training.get("rows_hash") == rows_hash(features):

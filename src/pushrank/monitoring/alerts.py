@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from pushrank._base.user_types import Floats
 from pushrank._base.validation import are_missing, check_number, column, finite_numbers, warn
 from pushrank.budgets import NEARLY_ALL, STEPS, Budget, comes_whole
+from pushrank.exceptions import BadRowError
 from pushrank.monitoring.audits import row_names, uniform_numbers, whole
 from pushrank.monitoring.state import State
 from pushrank.times import in_zone
@@ -437,12 +438,13 @@ class AlertThreshold:
         return acted, threshold, chance
 
     def _check_periods(self, state: State, starts: Integers, names: Sequence[str | None]) -> None:
-        """Raise ValueError for a row of a period that is over, and was not decided then, or far ahead."""
+        """Raise BadRowError for a row of a period that is over, whose answer is not known, or far ahead."""
         for row in np.flatnonzero(starts < self._start).tolist():
             if names[row] not in self._known(state, int(starts[row])):
-                raise ValueError(
-                    f"row {row} ({names[row]!r}) is of a {self.budget.per} that ended before "
-                    f"{np.datetime64(self._start, 'us')}, and was not decided then; leave it out."
+                of = f"is of a {self.budget.per} that ended before {np.datetime64(self._start, 'us')}"
+                kept = f"answers are kept for {self.n_kept:,} {self.budget.several}"
+                raise BadRowError(
+                    row, "", f" ({names[row]!r}) {of}, and its answer is not known: {kept}; leave it out."
                 )
         check_not_ahead(self.budget, starts, self._start, self.n_ahead)
 
@@ -700,10 +702,9 @@ def check_not_ahead(budget: Budget, starts: Integers, last: int, n_ahead: int | 
             way_out = "correct its date"
             if n_ahead is not None:
                 way_out += f", or set n_ahead to the number of {budget.several} that rows may be ahead"
-            raise ValueError(
-                f"row {np.argmax(starts == start)} is of {np.datetime64(start, 'us')}, ahead of this "
-                f"machine's clock, and skips {n_skipped:,} {budget.several}; {way_out}."
-            )
+            ahead = f" is of {np.datetime64(start, 'us')}, ahead of this machine's clock, and skips "
+            ahead += f"{n_skipped:,} {budget.several}; {way_out}."
+            raise BadRowError(int(np.argmax(starts == start)), "", ahead)
         last = max(last, start)
 
 

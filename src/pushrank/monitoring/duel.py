@@ -162,6 +162,8 @@ class Duel:
         What coins hang on; by default it is drawn, and kept in the state alone.
     models : tuple of str, optional
         What the scores of both are by, such as digests of the models; the state keeps it.
+    positive : str, optional
+        What the label of a hit is called where labels come from files; the state keeps it.
 
     Raises
     ------
@@ -218,6 +220,7 @@ class Duel:
         labels_after: timedelta | int | None = None,
         secret: str | None = None,
         models: tuple[str, ...] = (),
+        positive: str | None = None,
     ) -> None:
         check_by_period(budget)
         if until is not None:
@@ -228,7 +231,7 @@ class Duel:
         late = labels_after.total_seconds() if isinstance(labels_after, timedelta) else labels_after
         facts: dict[str, Any] = {"budget": str(budget), "until": until, "labels_after": late}
         facts |= {"secret": check_secret(secret or token_hex()), "periods": []}
-        facts |= {"models": models, "zone": None}
+        facts |= {"models": models, "positive": positive, "zone": None}
         self._begin(State(state, KIND, facts))
 
     @classmethod
@@ -249,6 +252,8 @@ class Duel:
         self._lock = Lock()
         self._state, self._facts = state, state.facts()
         self.budget, self.until = Budget.parse(self._facts["budget"]), self._facts["until"]
+        # A state of an earlier version does not know it.
+        self.positive: str | None = self._facts.get("positive")
         labels = enumerate(self._facts["periods"])
         self._days = {label: _Day.of(state.rows(part)) for part, label in labels}
 

@@ -1,7 +1,6 @@
 """Columns to rank by: which are left out, which are warned of as doubtful, and one matrix of the others."""
 
 import re
-import shlex
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
@@ -10,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pushrank._base.leakage import MIN_ROWS_TO_WARN, gives_label_away
-from pushrank.cli.errors import InputError, warn
+from pushrank.cli.errors import InputError, shell_word, warn
 from pushrank.cli.source.numerals import MIN_AMOUNTS, NEARLY_ALL, TEXT, numbers_of
 from pushrank.cli.source.open import DATE_PART, listed
 from pushrank.cli.source.table import Column, Kind, Table, as_text
@@ -42,7 +41,7 @@ class NamesRows(str):
 
 def excluding(names: Iterable[str]) -> str:
     """Return the options that leave columns out, ready for a shell."""
-    return " ".join(f"--exclude {shlex.quote(str(name))}" for name in names)
+    return " ".join(f"--exclude {shell_word(str(name))}" for name in names)
 
 
 def usable_columns(
@@ -57,21 +56,28 @@ def usable_columns(
         holds = f"it holds molecules as SMILES, such as {column.counts.index[0]!r}"
         warn(f"{column} is left out: {holds}. Make fingerprints of them, {how}.")
     kept = [column for column in kept if column not in molecules]
-    if columns and not kept:
-        where = f"{columns[0].table.path} has no column but the label that varies"
-        raise InputError(f"{where}; there is nothing to rank by.")
     if ignored:
         shown = listed(f"{name!r} ({why})" for name, why in ignored.items())
         warn(f"ignored, as nothing can be learnt from them, of {columns[0].table.path}: {shown}.")
     check_magnitudes(kept)
     doubtful: dict[str, list[str]] = {}
-    for column in kept:
-        if column.kind is Kind.TEXT and (spellings := _differing_in_case(column)):
-            how = "differ in case or blanks only, and count as different; write them in one way"
-            warn(f"{column}: {spellings} {how}.")
-        for doubt in () if column.name in trusted else doubts_of(column, y):
+    for column in [*kept]:
+        doubts = [] if column.name in trusted else [*doubts_of(column, y)]
+        # Texts of which none comes twice say nothing of new rows, which have others.
+        if are_names := column.kind is Kind.TEXT and len(column.counts) == column.counts.sum():
+            are_names = any(isinstance(doubt, NamesRows) for doubt in doubts)
+        if are_names:
+            kept.remove(column)
+            how = f"to learn from it: --keep {shell_word(column.name)}"
+            warn(f"{column} is left out: its texts all differ, as names of rows do; {how}.")
+        elif column.kind is Kind.TEXT:
+            column.warn_of_spellings()
+        for doubt in () if are_names else doubts:
             warn(f"{column} {doubt} leave the column out: {excluding([column.name])}.")
             doubtful.setdefault(column.name, []).append(doubt)
+    if columns and not kept:
+        where = f"{columns[0].table.path} has no column but the label that varies"
+        raise InputError(f"{where}; there is nothing to rank by.")
     if len(doubtful) > 1:
         warn(f"to leave all of these columns out: {excluding(doubtful)}")
     identifiers = [name for name, doubts in doubtful.items() if any(isinstance(d, NamesRows) for d in doubts)]
@@ -85,7 +91,7 @@ def warn_of_dates(columns: Iterable[Column]) -> None:
         by_option.setdefault(column.words_to_read(), []).append(column)
     for option, of in by_option.items():
         shown = listed(f"{column.name!r} (such as {column.counts.index[0]})" for column in of)
-        options = " ".join(f"--date {shlex.quote(column.name)}" for column in of)
+        options = " ".join(f"--date {shell_word(column.name)}" for column in of)
         how = f"To make hours, weekdays and days since 1970 of them: {options}{option}"
         if option is None:
             how = f"Not all can be read: write dates as {FORMATS}, and durations as numbers"
@@ -100,12 +106,6 @@ def are_molecules(column: Column) -> bool:
     # Words and codes such as CON are made of the letters of atoms, too; bonds, branches and brackets are not.
     is_written_out = texts.str.contains(r"[=#(\[]").mean() >= 0.5
     return bool(is_written_out and texts.str.fullmatch(SMILES).mean() >= NEARLY_ALL)
-
-
-def _differing_in_case(column: Column) -> str:
-    texts = pd.Series(column.counts.index, dtype=object)
-    spellings = texts.groupby(texts.str.strip().str.casefold(), sort=False).agg(list)
-    return listed(" and ".join(map(repr, several)) for several in spellings if len(several) > 1)
 
 
 def row_hashes(features: Any) -> NDArray[np.uint64]:
@@ -217,7 +217,7 @@ def _doubts_of_numbers(column: Column) -> Iterator[str]:
         yield f"{what}, as codes and telephone numbers do; if it is one,"
     # As a number the day 20250101 comes 8,870 after the day before it, 20241231.
     elif low >= 19000101 and high <= 21001231 and is_day.all():
-        how = f"--date {shlex.quote(str(column.name))}"
+        how = f"--date {shell_word(str(column.name))}"
         yield f"holds days as whole numbers ({shown}, ...); to read them as dates: {how}, or"
     # Seconds since 1970 are within the first bounds from 2001 to 2039, and milliseconds within the second.
     elif numbers.is_unique and ((low >= 1e9 and high < 2.2e9) or (low >= 1e12 and high < 2.2e12)):
@@ -228,7 +228,7 @@ def _doubts_of_numbers(column: Column) -> Iterator[str]:
         yield NamesRows(f"holds a different whole number in every row ({shown}, ...), {why}; if it is one,")
     elif is_called and numbers.nunique() > MIN_IDENTIFIERS * len(numbers):
         what = f"holds {numbers.nunique():,} different whole numbers in {len(numbers):,} rows"
-        how = f"keep its rows together (--group {shlex.quote(column.name)}), or"
+        how = f"keep its rows together (--group {shell_word(column.name)}), or"
         yield NamesRows(f"{what}, as identifiers do, of customers say; if it is one, {how}")
 
 
@@ -245,7 +245,9 @@ def _doubts_of_text(column: Column) -> Iterator[str]:
         stranger = texts[~is_number][0]
         row = column.row_number(np.argmax(column.values == stranger))
         why = f"row {row} holds {stranger!r}, though {percent:.4g} % of its values are numbers"
-        how = f"say that this stands for a missing value: --read missing={shlex.quote(stranger)}"
+        how = f"say that this stands for a missing value: --read missing={shell_word(stranger)}"
+        if re.search(r"\d", stranger):
+            how = "write it as the others"
         yield f"is read as text, for {why}; if all should be, {how}, or"
     elif are_typed and is_number.all() and len(texts) >= MIN_AMOUNTS:
         how = "--read decimal=point"

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pushrank._base.validation import marks_of, positive_label
-from pushrank.cli.errors import InputError, warn
+from pushrank.cli.errors import InputError, refusing, warn
 from pushrank.cli.source.numerals import NUMBER, plain
 from pushrank.cli.source.open import listed
 from pushrank.cli.source.table import Column, Kind, Table, kind_of
@@ -23,6 +23,8 @@ AUDIT = "what a list chose stands for no other rows, but rows drawn below it do:
 UNKNOWN = "they are on the lists, and nothing is known of their hits"
 """What becomes of rows without a label where lists are measured."""
 MINUS_ONE = "-1 is a class: leave cells empty whose label is not known"
+PAIRS = ("0", "1"), ("no", "yes"), ("n", "y"), ("false", "true")
+"""Labels of which one alone shows whether it is that of hits."""
 MAX_EXPONENT = 308
 """Beyond that of floats, a label such as 3e99999999 is a text: no memory holds its digits."""
 
@@ -73,8 +75,7 @@ def label_rows(table: Table, column: Column, positive: str | None, *, may_lack: 
     if len(classes) < 2 and known is None:
         raise InputError(f"{column} holds one class only ({listed(map(str, classes))}); ranking needs two.")
     if len(classes) < 2:
-        if positive is None:
-            raise InputError(f"{column} holds one label at most so far; name the positive one: --positive.")
+        positive = positive_so_far(column, positive)
         return LabelledRows(table, column.name, positive, labels_so_far(column, positive) == 1.0, known=known)
     chosen, problem = positive_class(classes, positive)
     if problem:
@@ -95,7 +96,24 @@ def label_rows(table: Table, column: Column, positive: str | None, *, may_lack: 
 def is_acted_on(table: Table, name: str) -> NDArray[np.bool_]:
     """Return which rows somebody looked at, by the column of --acted: list, audit, yes, 1 and the like."""
     table.check(name, "acted")
-    return marks_of(table.column(name, Kind.TEXT).values.to_numpy(dtype=object))[1]
+    with refusing():
+        return marks_of(table.column(name, Kind.TEXT).values.to_numpy(dtype=object))[1]
+
+
+def positive_so_far(column: Column, positive: str | None) -> str:
+    """Return the label of hits: the one that is stated, or else the one that a fit to all rows would take."""
+    if positive is not None:
+        return positive
+    classes = read_labels(column, None)[2]
+    of_pairs = [hit for other, hit in PAIRS if {of.shown.casefold() for of in classes} <= {other, hit}]
+    if of_pairs:
+        return of_pairs[0]
+    if len(classes) < 2:
+        raise InputError(f"{column} holds one label so far; name the positive one: --positive.")
+    chosen, problem = positive_class(classes, None)
+    if problem:
+        raise InputError(f"{column} {problem}.", add=["--positive", chosen.shown])
+    return chosen.shown
 
 
 def labels_so_far(column: Column, positive: str) -> NDArray[np.float64]:
@@ -136,6 +154,9 @@ def read_labels(
     keys = dict(zip(texts.to_pylist(), map(_label_key, written.to_pylist()), strict=True))
     wanted = None if positive is None else _label_key(positive)
     no_label = [text for text in keys if text.strip() in UNLABELLED and keys[text] != wanted]
+    dashes = [text for text in keys if text.strip() in {"-", "–", "—"} and keys[text] != wanted]
+    # Beside one other label a dash is its opposite, and beside several it is none.
+    no_label += dashes if len({*map(keys.get, {*keys} - {*no_label, *dashes})}) > 1 else []
     classes = []
     # The most frequent of several spellings comes first.
     labels = [text for text in keys if text not in no_label]

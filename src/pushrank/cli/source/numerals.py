@@ -28,7 +28,7 @@ CODE = r"EUR|USD|GBP|CHF|JPY|CAD|AUD|INR|CNY|SEK|NOK|DKK|PLN|BRL|R\$|kr|Rs\.?"
 DASHES = "‐‑‒–—﹣－"
 """Signs that stand for a minus or for a range: no format reads them."""
 SIGNS = rf"(?:[$€£¥₹₽₩₺¢₪₫₴₦฿%‰<>≤≥~≈±=*'’\"()°−{DASHES}-]|{CODE}|\s)*"
-WORD = r"(?:\s*°|\s+|(?=[^\W\d_]{2}))[^\W\d_][^\d\s,;]*\s*"
+WORD = r"\s*°?[^\W\d_][^\d\s,;]*\s*"
 AMOUNT = (
     rf"(?P<before>\s*[-+]?{SIGNS}[-+]?)"
     r"(?P<number>[1-9]\d{0,2}(?P<mark>[.,'’_\s])\d{3}(?:(?P=mark)\d{3})*(?:[.,]\d+)?"
@@ -40,6 +40,13 @@ AMOUNT = (
 MAX_UNITS = 3
 """Words behind numbers that are units: of more words they are names, and so they are behind few numbers."""
 MIN_AMOUNTS = 6
+MAGNITUDES = frozenset("kmbgt")
+"""Letters right behind numbers that are no codes, as 12A beside 12B and house 7a beside house 8 are."""
+MARKED = (
+    r"(?!\d+(?:\.\d+){2,}$)[\W\d_]*\d[\W\d_]*"
+    r"|\s*(?:\d+\s*(?:d|h|hrs?|m|min|s|sec|lbs?|oz|ft|in)[\s,.]*){2,}"
+)
+"""Numbers and marks alone, as 12:30, 12-17 and 120/80, but no versions and addresses; or 6h 30m."""
 
 
 def plain(texts: Any, text_format: TextFormat) -> Any:
@@ -90,7 +97,9 @@ def units_of(texts: pd.Index) -> pd.Series | None:
     units = around.str.replace(rf"[-+\s()<>≤≥~≈±=*'’\"−{DASHES}]", "", regex=True)
     words = units[units.str.contains(r"[^\W\d_]", na=False) & ~units.str.fullmatch(CODE, na=False)]
     is_named = len(words) and (units.notna().sum() < MIN_AMOUNTS or words.nunique() > MAX_UNITS)
-    return None if is_named else units
+    letters = {*words[words.index.str.fullmatch(r".*\d[^\W\d_]\s*")].str.lower()}
+    are_codes = not letters <= MAGNITUDES and (len(letters) > 1 or len(words) < units.notna().sum())
+    return None if is_named or are_codes else units
 
 
 def format_that_reads(

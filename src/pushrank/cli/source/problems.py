@@ -1,7 +1,6 @@
 """All that keeps a file from being read as it is written, in one refusal, with the words that read it."""
 
 import re
-import shlex
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -11,11 +10,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pushrank._base.user_types import Floats
-from pushrank.cli.errors import InputError
+from pushrank.cli.errors import InputError, shell_word
 from pushrank.cli.source.columns import GIVES_AWAY, NamesRows, are_molecules, doubts_of, why_ignored
 from pushrank.cli.source.format import SHEETS, TextFormat
 from pushrank.cli.source.labels import positive_class, read_labels
-from pushrank.cli.source.numerals import AMOUNT, NEARLY_ALL, TEXT, format_that_reads, numbers_of, units_of
+from pushrank.cli.source.numerals import (
+    AMOUNT,
+    MARKED,
+    NEARLY_ALL,
+    TEXT,
+    format_that_reads,
+    numbers_of,
+    units_of,
+)
 from pushrank.cli.source.open import listed
 from pushrank.cli.source.table import DATE, Column, Kind, Table, kind_of
 from pushrank.times import orders_that_read
@@ -39,7 +46,8 @@ class Written(NamedTuple):
     texts: pd.Index
     is_meant: NDArray[np.bool_]
     is_odd: NDArray[np.bool_]
-    units: Collection[str] = ()
+    of_what: str = ""
+    """What it holds where no marks make numbers of it."""
 
     @property
     def name(self) -> str:
@@ -71,16 +79,19 @@ def check_readable(table: Table, source: Any, learn: Any) -> None:
     A file whose columns are read may have labels, identifiers and leaks that others refuse or warn of.
     """
     date = source.date or ()
-    # A column that an option needs cannot be left out.
-    named = {learn.time, learn.group, learn.weight, *date}
-    left = {*table.names_in(source.exclude or ()), source.label}
+    # A column that an option needs cannot be left out. Groups are texts, however they are written.
+    named, kept = {learn.time, learn.weight, *date}, source.keep or ()
+    left = {*table.names_in(source.exclude or ()), source.label, learn.group}
     unusable, written = dict[str, str](), list[Written]()
     for column in (table.column(name) for name in table.frame if name not in left):
         if column.kind is Kind.OTHER and column.name not in named and column.cells.notna().any():
             arrow_type = column.cells.dtype.pyarrow_dtype
             unusable[column.name] = f"holds {arrow_type}, of which no single number can be made"
         elif kind_of(column.cells) is Kind.TEXT:
-            written += _written(column)
+            # What no marks read may be names all the same, which --keep says.
+            written += [
+                of for of in _written(column) if not (of.of_what and of.name in {*kept, learn.time, *date})
+            ]
     numbers, dates = ([of for of in written if of.kind is kind] for kind in (Kind.NUMBER, Kind.DATE))
     needed = [of.orders(SAMPLE) for of in dates if of.name in (learn.time, *date)]
     is_undated = any(orders and table.text_format.dates not in orders for orders in needed)
@@ -97,7 +108,7 @@ def check_readable(table: Table, source: Any, learn: Any) -> None:
     way, of_dates = _dates(table, sorted(dates, key=lambda of: of.name not in named))
     form = replace(form, missing=tuple(missing), dates=way)
     viewed = replace(table, text_format=TextFormat.parse([*table.text_format.texts(), *form.texts()]))
-    known = {*left, *named, *unusable, *(source.keep or ())}
+    known = {*left, *named, *unusable, *kept}
     of_label, words, doubtful = _doubts(viewed, source, known, {of.name for of in numbers})
     unusable |= doubtful
     shown = [f"{name!r} {why}" for name, why in unusable.items()]
@@ -117,20 +128,30 @@ def _written(column: Column) -> list[Written]:
     texts, shares = counts.index, counts.to_numpy() / max(counts.sum(), 1)
     # The most frequent texts show that all are names, say, which spares a look at each.
     head = texts[:SAMPLE]
-    may_be = head.str.fullmatch(AMOUNT) | head.str.fullmatch(DATE) if len(head) else []
+    may_be = (
+        np.any([head.str.fullmatch(form) for form in (AMOUNT, DATE, MARKED)], axis=0) if len(head) else []
+    )
     if not len(head) or shares[:SAMPLE][may_be].sum() < MIN_SHARE * shares[:SAMPLE].sum():
         return []
     is_date = np.asarray(texts.str.fullmatch(DATE), dtype=bool)
     if _is_meant(is_date, shares):
         return [Written(column, Kind.DATE, texts, is_date, ~is_date)]
-    units = units_of(texts) if column.table.reads_texts else None
-    if units is None:
+    if not column.table.reads_texts:
         return []
+    units = units_of(texts)
     is_read = ~np.isnan(numbers_of(pd.Series(texts, dtype=TEXT), column.table.text_format)[0])
-    is_amount = is_read | units.notna().to_numpy()
-    found = sorted({*units[is_amount].dropna()} - {""})
-    written = Written(column, Kind.NUMBER, texts, is_amount, is_amount & ~is_read, found)
-    return [written] if _is_meant(is_amount, shares) else []
+    is_amount = is_read if units is None else is_read | units.notna().to_numpy()
+    if units is not None and _is_meant(is_amount, shares):
+        found = sorted({*units[is_amount].dropna()} - {""})
+        of_what = f"numbers with the unit {listed(map(repr, found))}," * bool(found)
+        return [Written(column, Kind.NUMBER, texts, is_amount, is_amount & ~is_read, of_what)]
+    is_marked = np.asarray(texts.str.fullmatch(MARKED), dtype=bool)
+    # Few may be classes of ages, and nearly as many as rows are names of these.
+    are_many = MIN_NUMBERS < len(texts) <= len(column.cells) / 2
+    if not (are_many and _is_meant(is_marked, shares) and (is_marked & ~is_read).any()):
+        return []
+    of_what = "numbers with other marks,"
+    return [Written(column, Kind.NUMBER, texts, is_marked, is_marked & ~is_read, of_what)]
 
 
 def _is_meant(are: NDArray[np.bool_], shares: Floats) -> bool:
@@ -143,15 +164,17 @@ def _numbers(table: Table, numbers: list[Written]) -> tuple[TextFormat, list[str
     """Return the marks of numbers to state, what they read, and why columns of numbers are still unread."""
     # The numbers of a sheet are written with the decimal mark of the texts among them, whatever it is.
     in_sheet = table.path.suffix.lower() in SHEETS
-    texts = {of.name: of.texts[of.is_odd if in_sheet else of.is_meant] for of in numbers if not of.units}
+    texts = {of.name: of.texts[of.is_odd if in_sheet else of.is_meant] for of in numbers if not of.of_what}
     form, left = format_that_reads(texts, [], table.text_format)
     unread, read = {}, []
     for of in numbers:
-        if of.units or of.name in left:
-            unit = f" with the unit {listed(map(repr, of.units))}," * bool(of.units)
+        if of.of_what or of.name in left:
             held = of.held(of.texts[of.is_odd if of.is_odd.any() else of.is_meant])
-            what = "write numbers alone" if unit else "no marks read these and all others: write them alike"
-            unread[of.name] = f"holds numbers{unit} such as {held} ({what}, or leave the column out)"
+            how = "no marks read these and all others: write them alike, or leave the column out"
+            if of.of_what:
+                as_names = f"--keep {shell_word(of.name)}, if these are names"
+                how = f"write numbers alone, or leave the column out, or {as_names}"
+            unread[of.name] = f"holds {of.of_what or 'numbers'} such as {held} ({how})"
         elif of.is_odd.any():
             read.append(of)
     if not read:
@@ -196,7 +219,7 @@ def _doubts(
         is_no_text = are_molecules(column) or (column.kind is Kind.TEXT and name in numbers)
         doubts = [] if is_no_text or why_ignored(column) else [*doubts_of(column, y)]
         if GIVES_AWAY in doubts:
-            how = f"unless it is known beforehand: --keep {shlex.quote(name)}"
+            how = f"unless it is known beforehand: --keep {shell_word(name)}"
             doubtful[name] = f"alone tells the two classes apart, and is to be left out {how}"
         elif names := [doubt for doubt in doubts if isinstance(doubt, NamesRows)]:
             doubtful[name] = names[0].partition(";")[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import Enum
 from functools import partial
@@ -106,6 +106,14 @@ class Column:
             shown = listed(f"{n:,} date{'s' * (n > 1)} of {day}" for n, day in ns)
             warn(f"{self}: {shown}, read as written; empty cells whose day stands for none.")
 
+    def warn_of_spellings(self) -> None:
+        """Warn of texts that a person takes for the same."""
+        texts = pd.Series(self.counts.index, dtype=object)
+        spellings = texts.groupby(texts.str.split().str.join(" ").str.casefold(), sort=False).agg(list)
+        if shown := listed(" and ".join(map(repr, several)) for several in spellings if len(several) > 1):
+            how = "differ in case or blanks only, and count as different; write them in one way"
+            warn(f"{self}: {shown} {how}.")
+
     def first_row(self, is_bad: Any) -> tuple[int, Any]:
         """Return the number in the file of the first row that is bad, and its cell."""
         position = int(np.argmax(is_bad))
@@ -122,6 +130,7 @@ class Table:
     text_format: TextFormat = DEFAULT_FORMAT
     is_normal: bool = True
     """Whether columns have their texts in the form NFC."""
+    _parsed: dict[str, Column] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -142,6 +151,13 @@ class Table:
 
     def column(self, name: str, kind: Kind | None = None) -> Column:
         """Return a column, parsed as numbers or texts if ``kind`` says which, else as its cells suggest."""
+        if kind is not None:
+            return self._column(name, kind)
+        if name not in self._parsed:
+            self._parsed[name] = self._column(name, kind)
+        return self._parsed[name]
+
+    def _column(self, name: str, kind: Kind | None) -> Column:
         # A model that was fitted in Python may know a column by a name in another normal form.
         key = normal(name)
         if key not in self.frame and (part := DATE_PART.fullmatch(key)):
@@ -215,6 +231,7 @@ class Table:
         """Return the texts of a column that an option names; with a hint an empty one is an InputError."""
         self.check(name, option)
         column = self.column(name, Kind.TEXT)
+        column.warn_of_spellings()
         if hint and (is_empty := column.values.isna()).any():
             where = f"{is_empty.sum():,} rows of {self.path}, first in row {column.first_row(is_empty)[0]}"
             raise InputError(f"--{option} {name!r} is empty in {where}; fill it{hint}.")
