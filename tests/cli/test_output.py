@@ -27,8 +27,8 @@ def test_an_input_is_never_replaced(data):
     }.items():
         assert message in call(*arguments, code=2).stderr
         assert {path: path.read_bytes() for path in data.parent.iterdir()} == before
-    call("score", model, data, "-o", data, "--force")
-    assert "rank" in pd.read_csv(data)
+    assert "is an input" in call("score", model, data, "-o", data, "--force", code=2).stderr
+    assert {path: path.read_bytes() for path in data.parent.iterdir()} == before
 
 
 @pytest.mark.parametrize("name", ["r.csv", "r.tsv", "r.parquet", "r.csv.gz", "m.skops"])

@@ -41,7 +41,7 @@ def begin(model: Path, rows: Source, config: AlertOptions) -> None:
     said = f"{state}: alerts for {alert.budget.words}, by {len(table):,} past rows."
     say(f"{state}: {_whole(alert)}" if alert.comes_whole_ else said)
     if alert.audit:
-        say(f"{alert.audit:,} of them are drawn from other rows, each with a chance of {alert.chance_:.3g}.")
+        say(f"Drawn from other rows: {alert.audit:,} of them, each with a chance of {alert.chance_:.3g}.")
 
 
 def decide(model: Path, rows: Source, config: AlertOptions) -> None:
@@ -93,9 +93,11 @@ def _decided(
     threshold = float(alert.threshold_) if alert.left_ and np.isfinite(alert.threshold_) else None
     now = "" if threshold is None else f"; the threshold is {threshold:.4g} now"
     n = alert.budget.n - alert.audit
+    # More alerts than a period can have are of several.
+    latest = f" in the last {alert.budget.per}" * (act.sum() > alert.budget.n)
     scored.tell(
         f"{act.sum():,} of {len(table):,} rows are alerts{drawn}; {alert.left_:,} of {n:,} "
-        f"{alert.budget.each} are left{now}.",
+        f"{alert.budget.each} are left{latest}{now}.",
         alerts=int(act.sum()),
         audited=n_drawn,
         left=int(alert.left_),
