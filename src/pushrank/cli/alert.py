@@ -82,7 +82,8 @@ def _decided(
     with refusing(), closing(AlertThreshold.open(state, digest)) as alert:
         group = _groups(alert.group_name, table) if alert.at_most else None
         returned = dict.fromkeys(("return_threshold", "return_acted", "return_chance"), True)
-        times = table.times(time_column(saved, config.time), with_zones=True)
+        when = time_column(saved, config.time)
+        times = table.times(when, with_zones=True)
         act, thresholds, acted, chance = alert.decide(scores, times, names, group=group, **returned)
     decided, drawn, n_drawn = {"threshold": thresholds, "alert": act}, "", 0
     if alert.audit:
@@ -93,8 +94,8 @@ def _decided(
     threshold = float(alert.threshold_) if alert.left_ and np.isfinite(alert.threshold_) else None
     now = "" if threshold is None else f"; the threshold is {threshold:.4g} now"
     n = alert.budget.n - alert.audit
-    # More alerts than a period can have are of several.
-    latest = f" in the last {alert.budget.per}" * (act.sum() > alert.budget.n)
+    n_periods = len(alert.budget.periods(table.times(when)).labels)
+    latest = f" in the last of {n_periods:,} {alert.budget.several}" * (n_periods > 1)
     scored.tell(
         f"{act.sum():,} of {len(table):,} rows are alerts{drawn}; {alert.left_:,} of {n:,} "
         f"{alert.budget.each} are left{latest}{now}.",

@@ -266,7 +266,7 @@ def write_rows(
         numbers = {name: results[name] for name in ("score", "threshold", "probability") if name in results}
         results |= zip(numbers, _in_few_digits(*numbers.values(), np.array(printed)), strict=False)
     is_same_kind = file_kind(output) == file_kind(table.path)
-    write_table(_beside(results, rows), output, table.text_format if is_same_kind else DEFAULT_FORMAT)
+    write_table(beside(results, rows), output, table.text_format if is_same_kind else DEFAULT_FORMAT)
 
 
 def _in_few_digits(*columns: Floats) -> list[Floats]:
@@ -281,7 +281,7 @@ def _in_few_digits(*columns: Floats) -> list[Floats]:
     return [rounded[np.searchsorted(different, column)] for column in columns]
 
 
-def _beside(results: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
+def beside(results: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows after their results, whose names are never those of columns in the data."""
     named = {}
     for name, values in results.items():

@@ -580,6 +580,6 @@ def number_text(value: float, low: float = math.nan, high: float = math.nan) -> 
         is_whole = all(round(number, 9) == round(number) for number in (value, low, high))
         digits = 0 if is_whole else decimals((high - low) / 2.0)
         return f"{round(value, digits) + 0.0:,.{digits}f}"
-    digits = max(0, 4 - len(f"{abs(value):.0f}".lstrip("0")))
+    digits = max(1, 4 - len(f"{abs(value):.0f}".lstrip("0")))
     # Adding zero makes minus zero zero.
     return f"{round(value, digits) + 0.0:,.{digits}f}".removesuffix(f".{'0' * digits}")
