@@ -1,5 +1,6 @@
 """The best list under limits: against all lists of small cases, and what cannot be kept."""
 
+import datetime
 import re
 from itertools import combinations
 from unittest.mock import Mock
@@ -177,3 +178,22 @@ def test_what_is_no_limit_is_refused(message, wrong):
     named = {name: given.pop(name) for name in ("at_most", "at_least", "missing") if name in given}
     with pytest.raises(TypeError if "dict" in message else ValueError, match=message):
         select(**given, limits=Limits(**named))
+
+
+@pytest.mark.parametrize(
+    "named", ["2026-01-02", datetime.date(2026, 1, 2), np.datetime64("2026-01-02"), pd.Timestamp(2026, 1, 2)]
+)
+@pytest.mark.parametrize("unit", ["D", "s", "us", "ns"])
+def test_a_date_may_be_named_in_any_way(named, unit):
+    days = np.array(["2026-01-01", "2026-01-02", "2026-01-02"], f"datetime64[{unit}]")
+    assert select([3, 2, 1], 2, Limits(at_least={"day": {named: 2}}), X={"day": days}).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="at least 2 of day 'Friday', which 0 rows have"):
+        select([3, 2, 1], 2, Limits(at_least={"day": {named: 1, "Friday": 2}}), X={"day": days})
+
+
+@pytest.mark.parametrize(
+    "scores", [np.arange(5.0, 0.0, -1.0) * 5e-324, [1.7e308, 9e307, 0.0, -1.0, -1.7e308]]
+)
+def test_scores_may_have_any_span(scores):
+    crossing = {"a": [1, 1, 2, 2, 3], "b": [1, 2, 1, 2, 3]}
+    assert select(scores, 2, Limits(at_most={"a": 1, "b": 1}), X=crossing).tolist() == [0, 3]

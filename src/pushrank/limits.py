@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -230,7 +231,12 @@ def _column(X: Any, name: str, limits: Limits, n_rows: int) -> LimitedColumn:
                 "fill it, or pass missing='separate', each is a group, or missing='together', all are one."
             )
         codes[is_missing] = len(code_of) + (np.arange(n_missing) if limits.missing == "separate" else 0)
-    at_least = (limits.at_least or {}).get(name, {})
+    at_least = dict((limits.at_least or {}).get(name, {}))
+    # A date may be named by a text, or an object of another library or unit.
+    for value in [*at_least] * (values.dtype.kind == "M"):
+        with suppress(ValueError, TypeError):
+            for same in distinct[distinct == np.datetime64(value)].tolist():
+                at_least[same] = max(at_least.pop(value), at_least.get(same, 0))
     for value, fewest in at_least.items():
         if (n_there := np.count_nonzero(codes == code_of.get(value))) < fewest:
             limit = f"at least {fewest:,} of {name} {value!r}"
@@ -291,7 +297,7 @@ def _by_program(
     rows = order[place[order] < min(n, *(of.at_most or n for of in columns))]
     limits, each = [limit for _, limit in _limits(columns, rows)], np.ones((1, len(rows)))
 
-    def search(gains: Floats, what: str, scale: float, fewest: int, most: int) -> Any:
+    def search(gains: Floats, what: str, scale: float, unit: float, fewest: int, most: int) -> Any:
         program: dict[str, Any] = {"constraints": [*limits, LinearConstraint(each, fewest, most)]}
         program["options"] = {"time_limit": time_limit, "mip_rel_gap": 0.0}
         found = milp(-gains * scale, integrality=1, bounds=Bounds(0, 1), **program)
@@ -300,15 +306,17 @@ def _by_program(
         if found.x is None:
             raise RuntimeError(f"no list that keeps the limits in {time_limit:g} s: {found.message}")
         if found.status != 0:
-            gap = (found.fun - found.mip_dual_bound) / scale
+            gap = (found.fun - found.mip_dual_bound) / scale * unit
             warn(f"time_limit={time_limit:g} is over: {what} may be {gap:.2g} below the best.", LimitsWarning)
         return found.x > 0.5
 
-    gains = scores[rows] - scores[rows].min()
-    sums = gains, "the sum of scores", SPAN / (gains.max() or 1.0)
+    # Sums and differences of the largest numbers are infinite, and what divides by the smallest.
+    unit = np.abs(scores[rows]).max() or 1.0
+    gains = scores[rows] / unit - (scores[rows] / unit).min()
+    sums = gains, "the sum of scores", SPAN / (gains.max() or 1.0), unit
     if (chosen := search(*sums, n, n)) is None:
         # As many rows as possible, whatever their scores; then the best of that many.
-        if (longest := search(each[0], "the number of rows", 1.0, 0, n)) is None:
+        if (longest := search(each[0], "the number of rows", 1.0, 1.0, 0, n)) is None:
             return None
         n = int(longest.sum())
         chosen = search(*sums, n, n)

@@ -169,52 +169,59 @@ def save_with_facts(model: object, path: Path, facts: dict[str, object]) -> None
     # What describes rankers imports all of them, which a file of other models is loaded without.
     from pushrank.interop._scores import description_of
 
+    try:
+        members = _members(model)
+    except RuntimeError as error:
+        # PyTorch raises it for a tensor that skops builds without its numbers.
+        raise TypeError(
+            f"{type(model).__name__} holds what a skops file cannot ({error}). After a fit to tensors, "
+            "first turn coef_ and classes_ into NumPy arrays with numpy.asarray."
+        ) from error
+    fitted = model["pipeline"] if isinstance(model, dict) and "pipeline" in model else model
+    facts |= {"format": FACTS_FORMAT, "scoring": description_of(fitted), "digest": model_digest(fitted)}
+    members[FACTS_FILE] = json.dumps(facts).encode()
     with atomic_write(path) as draft:
-        try:
-            skops_io().dump(_as_saved(model), draft)
-        except RuntimeError as error:
-            # PyTorch raises it for a tensor that skops builds without its numbers.
-            raise TypeError(
-                f"{type(model).__name__} holds what a skops file cannot ({error}). After a fit to tensors, "
-                "first turn coef_ and classes_ into NumPy arrays with numpy.asarray."
-            ) from error
-        with zipfile.ZipFile(draft, "a") as archive:
-            fitted = model["pipeline"] if isinstance(model, dict) and "pipeline" in model else model
-            facts |= {"format": FACTS_FORMAT, "scoring": description_of(fitted)}
-            facts |= {"digest": model_digest(fitted)}
-            archive.writestr(FACTS_FILE, json.dumps(facts))
-            archive.writestr(VERSION_FILE, f"{version('pushrank')}\n{digest(archive)}")
+        with zipfile.ZipFile(draft, "w") as archive:
+            for name, content in members.items():
+                # A fixed date: the same fit has the same file.
+                archive.writestr(zipfile.ZipInfo(name), content)
+            archive.writestr(zipfile.ZipInfo(VERSION_FILE), f"{version('pushrank')}\n{digest(archive)}")
         strangers = _strangers(draft.read_bytes())
         if strangers:
             raise _refusal(model, strangers)
 
 
 def model_digest(fitted: object) -> str:
-    """Return a digest of the code and the numbers of a fitted model, by which a state knows its scores.
+    """Return a digest of the code and the numbers of a fitted model, by which a state knows its scores."""
+    return sha256(b"".join(_members(fitted).values())).hexdigest()
 
-    It is that of the content of its file, without the addresses that objects had in memory: the same fit, or
-    a model that was loaded, has the same digest.
+
+def _members(model: object) -> dict[str, bytes]:
+    """Return the parts of a model's file by name, without the addresses that objects had in memory.
+
+    The same fit, or a model that was loaded, has the same parts.
     """
     numbers: dict[str, str] = {}
-    with zipfile.ZipFile(BytesIO(skops_io().dumps(_as_saved(fitted)))) as archive:
-        schema = archive.read("schema.json").decode()
-        schema = re.sub(
-            r'("(?:__id__|file)": "?)(\d+)',
-            lambda at: at[1] + numbers.setdefault(at[2], str(len(numbers))),
-            schema,
-        )
-        found = sha256(schema.encode())
-        members = [name for name in archive.namelist() if name != "schema.json"]
-        for name in sorted(members, key=lambda name: int(numbers.get(name.partition(".")[0], "0"))):
-            content = archive.read(name)
-            array = np.load(BytesIO(content), allow_pickle=False) if name.endswith(".npy") else None
-            if array is not None and array.dtype.names:
-                # Between the fields of records there are bytes that nobody has set.
-                content = b"".join(
-                    np.ascontiguousarray(array[field]).tobytes() for field in array.dtype.names
-                )
-            found.update(content)
-    return found.hexdigest()
+    with zipfile.ZipFile(BytesIO(skops_io().dumps(_as_saved(model)))) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    schema = re.sub(
+        r'("(?:__id__|file)": "?)(\d+)',
+        lambda at: at[1] + numbers.setdefault(at[2], str(len(numbers))),
+        parts.pop("schema.json").decode(),
+    )
+    members = {}
+    for name, content in parts.items():
+        number, dot, kind = name.partition(".")
+        array = np.load(BytesIO(content), allow_pickle=False) if kind == "npy" else None
+        if array is not None and array.dtype.names:
+            # Between the fields of records there are bytes that nobody has set.
+            records = np.zeros(array.shape, array.dtype)
+            for field in array.dtype.names:
+                records[field] = array[field]
+            np.save(filled := BytesIO(), records)
+            content = filled.getvalue()
+        members[numbers.get(number, number) + dot + kind] = content
+    return {"schema.json": schema.encode(), **dict(sorted(members.items()))}
 
 
 def _as_saved(model: object) -> object:

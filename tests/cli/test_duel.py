@@ -75,7 +75,7 @@ def test_a_calm_day_without_rows_is_a_day(folder, tmp_path):
     names = (folder / "all.csv").read_text().split("\n")[0]
     (tmp_path / "none.csv").write_text(f"{names}\n")
     duel(folder, tmp_path, "--budget", "5/day")
-    calm = duel(folder, tmp_path, "--force", data=tmp_path / "none.csv").stdout
+    calm = duel(folder, tmp_path, data=tmp_path / "none.csv").stdout  # its own list is replaced
     assert "0 of 0 rows in " in calm
     assert len(pd.read_csv(tmp_path / "act.csv")) == 0
     labels = ["--labels", tmp_path / "none.csv", "--label", "late", "--state", tmp_path / "d.db"]

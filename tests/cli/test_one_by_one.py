@@ -74,7 +74,9 @@ def test_rows_are_decided_as_in_python(stream):
     act, thresholds = alert.decide(written["score"], new["came"], new["id"], return_threshold=True)
     np.testing.assert_array_equal(written["alert"], act)
     np.testing.assert_allclose(written["threshold"], thresholds)
-    assert f"{act.sum()} of 48 rows are alerts; {alert.left_} of 3 a day are left" in said
+    assert (
+        f"{act.sum()} of 48 rows are alerts; {alert.left_} of 3 a day are left in the last of 2 days" in said
+    )
     assert written["alert"].sum() <= 6
 
 
@@ -165,7 +167,7 @@ def test_a_wrong_date_is_told_and_harms_nothing(stream):
     assert (stream / "model.alert.db").read_bytes() == before
 
 
-def test_what_cannot_be_decided_is_told(stream, frame):
+def test_what_cannot_be_decided_is_told(stream, frame, monkeypatch):
     frame.assign(id=None, came="2026-05-01").to_csv(stream / "nameless.csv", index=False)
     (stream / "damaged.json").write_text("{}")
     began = (stream / "model.alert.db").read_bytes()
@@ -207,6 +209,7 @@ def test_what_cannot_be_decided_is_told(stream, frame):
     }.items():  # fmt: skip
         assert message in call("alert", stream / "model.skops", stream / rows, *given, code=2).stderr
     assert (stream / "model.alert.db").read_bytes() == began
+    monkeypatch.setattr("pushrank.monitoring.state.SECONDS", 0.0)
     with closing(AlertThreshold.open(stream / "model.alert.db")):
         said = call(*deciding(stream, "new.csv"), code=2).stderr
         assert "model.alert.db: another process decides by this state" in said
@@ -214,7 +217,7 @@ def test_what_cannot_be_decided_is_told(stream, frame):
 
 def test_an_audit_is_begun_with_the_file_and_writes_why_rows_are_acted_on(stream):
     said = begin(stream, "--budget", "3/day", "--audit", "2/day", "--force").stdout.splitlines()
-    assert said[1] == "2 of them are drawn from other rows, each with a chance of 0.087."
+    assert said[1] == "Drawn from other rows: 2 of them, each with a chance of 0.087."
     found, said = decided(stream, "five_days.csv")
     assert found["acted"].fillna("").value_counts()["list"] == 5
     n_drawn = (found["acted"] == "audit").sum()

@@ -375,7 +375,8 @@ def test_what_is_kept_of_past_periods_takes_as_much_room_from_then_on(tmp_path):
     assert len(on_disk(state)) == np.sum(times >= MARCH + np.timedelta64(25, "D"))
 
 
-def test_a_second_process_is_kept_out(tmp_path):
+def test_a_second_process_is_kept_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("pushrank.monitoring.state.SECONDS", 0.0)
     with closing(fitted(5, tmp_path / "state.db")):
         with pytest.raises(BlockingIOError, match="another process decides by this state"):
             AlertThreshold.open(tmp_path / "state.db")
@@ -388,6 +389,7 @@ def test_a_second_process_is_kept_out(tmp_path):
 
 
 def test_a_state_is_the_same_by_any_of_its_names(tmp_path, monkeypatch):
+    monkeypatch.setattr("pushrank.monitoring.state.SECONDS", 0.0)
     (tmp_path / "link.db").symlink_to("state.db")
     monkeypatch.chdir(tmp_path)
     with closing(fitted(5, "link.db")) as alert:

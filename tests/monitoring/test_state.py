@@ -132,7 +132,8 @@ def test_what_is_no_state_is_refused(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no forks and keeps files that are in use")
-def test_a_file_in_use_is_for_one_process_and_one_object(tmp_path):
+def test_a_file_in_use_is_for_one_process_and_one_object(tmp_path, monkeypatch):
+    monkeypatch.setattr("pushrank.monitoring.state.SECONDS", 0.0)
     path = tmp_path / "s"
     (tmp_path / "link").symlink_to("s")
     with closing(begun(path)) as state:

@@ -41,7 +41,7 @@ def begin(model: Path, rows: Source, config: AlertOptions) -> None:
     said = f"{state}: alerts for {alert.budget.words}, by {len(table):,} past rows."
     say(f"{state}: {_whole(alert)}" if alert.comes_whole_ else said)
     if alert.audit:
-        say(f"{alert.audit:,} of them are drawn from other rows, each with a chance of {alert.chance_:.3g}.")
+        say(f"Drawn from other rows: {alert.audit:,} of them, each with a chance of {alert.chance_:.3g}.")
 
 
 def decide(model: Path, rows: Source, config: AlertOptions) -> None:
@@ -82,7 +82,8 @@ def _decided(
     with refusing(), closing(AlertThreshold.open(state, digest)) as alert:
         group = _groups(alert.group_name, table) if alert.at_most else None
         returned = dict.fromkeys(("return_threshold", "return_acted", "return_chance"), True)
-        times = table.times(time_column(saved, config.time), with_zones=True)
+        when = time_column(saved, config.time)
+        times = table.times(when, with_zones=True)
         act, thresholds, acted, chance = alert.decide(scores, times, names, group=group, **returned)
     decided, drawn, n_drawn = {"threshold": thresholds, "alert": act}, "", 0
     if alert.audit:
@@ -93,9 +94,11 @@ def _decided(
     threshold = float(alert.threshold_) if alert.left_ and np.isfinite(alert.threshold_) else None
     now = "" if threshold is None else f"; the threshold is {threshold:.4g} now"
     n = alert.budget.n - alert.audit
+    n_periods = len(alert.budget.periods(table.times(when)).labels)
+    latest = f" in the last of {n_periods:,} {alert.budget.several}" * (n_periods > 1)
     scored.tell(
         f"{act.sum():,} of {len(table):,} rows are alerts{drawn}; {alert.left_:,} of {n:,} "
-        f"{alert.budget.each} are left{now}.",
+        f"{alert.budget.each} are left{latest}{now}.",
         alerts=int(act.sum()),
         audited=n_drawn,
         left=int(alert.left_),

@@ -64,9 +64,10 @@ class Command(TyperCommand):
         file = ctx.params.get("write_config")
         try:
             super().invoke(ctx)
-        except (typer.Exit, InputError) as ended:
-            # An alarm, or a choice that cannot be made, is a result: the options were good.
-            if getattr(ended, "code", getattr(ended, "exit_code", 2)) != 2:
+        except (typer.Exit, InputError, BrokenPipeError) as ended:
+            # An alarm, a choice that cannot be made, or a reader such as head that has seen enough is a
+            # result: the options were good.
+            if getattr(ended, "code", getattr(ended, "exit_code", 0)) != 2:
                 config_files.write(given, file)
             raise
         config_files.write(given, file)

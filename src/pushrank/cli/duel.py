@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import typer
 
 from pushrank.budgets import Budget
@@ -15,7 +14,7 @@ from pushrank.cli.features import span_of
 from pushrank.cli.forms import DuelOptions
 from pushrank.cli.loading import digest_of, load_model
 from pushrank.cli.options import rows_for
-from pushrank.cli.score import row_names
+from pushrank.cli.score import beside, row_names
 from pushrank.cli.screen import print_json
 from pushrank.cli.source.format import TextFormat
 from pushrank.cli.source.labels import labels_so_far, positive_so_far
@@ -44,7 +43,7 @@ def assign_rows(models: list[Path], data: Path, config: DuelOptions) -> None:
         left = np.flatnonzero(owners != "")
         columns: dict[str, Any] = {"brought_by": owners[left]}
         columns |= {f"{who}_score": of[left] for who, of in zip(WHO, scores, strict=True)}
-        rows = pd.concat([pd.DataFrame(columns), table.frame.iloc[left].reset_index(drop=True)], axis=1)
+        rows = beside(columns, table.frame.iloc[left])
         write_table(rows, Path(str(config.output)), table.text_format)
         counts = {who: int(np.sum(owners == who)) for who in ("both", *WHO)}
     if config.as_json:

@@ -7,8 +7,8 @@ from pushrank.cli.comparison import Compared
 from pushrank.cli.features import LabelledFeatures
 from pushrank.cli.forms import CompareOptions
 from pushrank.cli.source.columns import MAX_CATEGORIES
-from pushrank.cli.write import versions, writing
-from pushrank.report import ReportData, write_report
+from pushrank.cli.write import versions, write_page
+from pushrank.report import ReportData
 
 MAX_NAMES, MAX_LEFT_OUT = 100, 4
 """How many features, and columns left out on the first screen, are listed by name."""
@@ -36,8 +36,7 @@ def write_comparison_report(
         times=None if data.rows.times is None else data.rows.times[is_held_out],
         left_out=_left_out(compared),
     )
-    with writing(path):
-        write_report(page, path)
+    write_page(page, path)
 
 
 def _left_out(compared: Compared) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -22,7 +23,7 @@ from pushrank.cli.saved import RowScorer
 from pushrank.cli.screen import print_json
 from pushrank.cli.source.format import DEFAULT_FORMAT
 from pushrank.cli.source.open import Source, file_kind
-from pushrank.cli.source.table import Kind, Table
+from pushrank.cli.source.table import Kind, Table, odd_spelt_out
 from pushrank.cli.write import CELLS_TYPED, write_table, writing
 
 if TYPE_CHECKING:
@@ -138,7 +139,12 @@ def _secret(model: Path) -> str:
     if not path.exists():
         with writing(path), atomic_write(path, private=True) as draft:
             draft.write_text(token_hex(), encoding="ascii")
-    return path.read_text(encoding="ascii")
+    # An editor may have ended the line.
+    secret = path.read_text(encoding="ascii", errors="replace").strip()
+    if not re.fullmatch("[!-~]+", secret):
+        how = "restore it, or remove it: later audits are drawn by a new one"
+        raise InputError(f"{path} does not hold the secret, a text without blanks, any more; {how}.")
+    return secret
 
 
 def row_names(name: str | None, table: Table, *, needed: bool = False) -> pd.Series:
@@ -147,7 +153,8 @@ def row_names(name: str | None, table: Table, *, needed: bool = False) -> pd.Ser
         raise InputError("give --id COLUMN: what each row is called.")
     if name is None:
         # The same file again has the same rows, and rows of any other are others, whatever they hold.
-        content = table.frame.to_csv(index=False).encode("utf-8", "surrogatepass")
+        rows = table.frame.assign(**odd_spelt_out(table.frame))
+        content = rows.to_csv(index=False).encode("utf-8", "surrogatepass")
         file = sha256(content).hexdigest()[:32]
         return pd.Series([f"{file} {row}" for row in range(len(table))])
     table.check(name, "id")
@@ -259,7 +266,7 @@ def write_rows(
         numbers = {name: results[name] for name in ("score", "threshold", "probability") if name in results}
         results |= zip(numbers, _in_few_digits(*numbers.values(), np.array(printed)), strict=False)
     is_same_kind = file_kind(output) == file_kind(table.path)
-    write_table(_beside(results, rows), output, table.text_format if is_same_kind else DEFAULT_FORMAT)
+    write_table(beside(results, rows), output, table.text_format if is_same_kind else DEFAULT_FORMAT)
 
 
 def _in_few_digits(*columns: Floats) -> list[Floats]:
@@ -274,7 +281,7 @@ def _in_few_digits(*columns: Floats) -> list[Floats]:
     return [rounded[np.searchsorted(different, column)] for column in columns]
 
 
-def _beside(results: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
+def beside(results: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows after their results, whose names are never those of columns in the data."""
     named = {}
     for name, values in results.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import platform
 import re
@@ -9,8 +10,10 @@ import sys
 import zipfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from importlib.metadata import version
 from importlib.util import find_spec
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from pushrank._base.files import atomic_write
 from pushrank.cli.errors import InputError, warn
 from pushrank.cli.source.format import DEFAULT_FORMAT, SEPARATORS, SHEETS, TextFormat
-from pushrank.cli.source.open import STANDARD_STREAM, file_kind, open_file
+from pushrank.cli.source.open import STANDARD_STREAM, file_kind, listed, open_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,9 +37,10 @@ SIGNATURE = {b"written by": b"pushrank"}
 """Metadata of the Parquet files that commands write; the creator of Excel files is pushrank, too."""
 OUR_COLUMNS = (
     r"^((?:pushrank_)*rank)(.)(?:pushrank_)*score\b|^model(.)measure.part.value\s*$"
-    r"|^model(.)against.measure.figure.low.high.p_value.note\s*$"
+    r"|^(model.against.measure.figure.low.high.p_value.note\s*$|brought_by.champion_score.challenger_score\b)"
 )
-"""The first line of a table that ``score``, ``compare`` or ``measure`` wrote, by whatever it is separated."""
+"""The first line of a table that a command wrote, by whatever it is separated."""
+MAX_EXCEL_TEXT = 32_767
 
 
 @contextmanager
@@ -67,12 +71,12 @@ def check_output(
         raise InputError(f"the folder {path.parent} cannot be written to; choose another.")
     if kind in SHEETS and find_spec("openpyxl") is None:
         raise InputError(f"{path}: Excel files are written with openpyxl: pip install openpyxl.")
-    if force or not path.exists():
+    if not path.exists():
         return
     # Two paths may lead to one file, by way of a link for example.
     if any(other is not None and other.exists() and path.samefile(other) for other in inputs):
         raise InputError(f"{path} is an input, which the result would replace; choose another name.")
-    if not _is_ours(path, kind):
+    if not (force or _is_ours(path, kind)):
         raise InputError(
             f"{path} exists and was not written by pushrank; choose another name, or replace it: --force."
         )
@@ -127,26 +131,53 @@ def versions() -> str:
 
 def write_table(frame: pd.DataFrame, path: Path, text_format: TextFormat = DEFAULT_FORMAT) -> None:
     """Write rows to a file by its extension, whole or not at all, and text in a format."""
-    separator = text_format.separator or SEPARATORS.get(file_kind(path), ",")
+    from pushrank.cli.source.table import odd_spelt_out
+
+    kind = path.suffix.lower()
+    if kind != ".parquet" and (odd := odd_spelt_out(frame)):
+        warn(f"lists, bytes and the like are written as Python shows them, in the columns {listed(odd)}.")
+        frame = frame.assign(**odd)
     # Parquet and Excel files say which cells are texts, so that none is run as a formula.
-    if path.suffix.lower() not in CELLS_TYPED:
+    if kind not in CELLS_TYPED:
         _warn_of_formulas(frame)
-    written = {"decimal": text_format.decimal or ".", "encoding": text_format.encoding or "utf-8"}
     if path == STANDARD_STREAM:
-        frame.to_csv(sys.stdout, sep=separator, index=False, **written)
+        # Whole or not at all, and where a pipe cannot be asked for its place UTF-16 would lack its mark.
+        _write_text(frame, path, content := BytesIO(), text_format)
+        sys.stdout.buffer.write(content.getvalue())
         return
     with writing(path), atomic_write(path) as draft:
-        if path.suffix.lower() == ".parquet":
+        if kind == ".parquet":
             import pyarrow as pa
             import pyarrow.parquet as pq
 
             rows = pa.Table.from_pandas(frame, preserve_index=False)
             metadata = SIGNATURE | {b"version": version("pushrank").encode()}
             pq.write_table(rows.replace_schema_metadata(metadata), draft, write_page_checksum=True)
-        elif path.suffix.lower() in SHEETS:
+        elif kind in SHEETS:
             _write_sheet(frame, draft)
         else:
-            frame.to_csv(draft, sep=separator, index=False, **written)
+            _write_text(frame, path, draft, text_format)
+
+
+def _write_text(frame: pd.DataFrame, path: Path, to: Any, text_format: TextFormat) -> None:
+    """Write separated text to a file or a stream of bytes, every character as it is."""
+    separator = text_format.separator or SEPARATORS.get(file_kind(path), ",")
+    how: dict[str, Any] = {"decimal": text_format.decimal or ".", "encoding": text_format.encoding or "utf-8"}
+    try:
+        frame.to_csv(to, mode="wb", sep=separator, index=False, errors=_plus_minus.__name__, **how)
+    except UnicodeEncodeError as error:
+        what = f"{error.encoding} has no {error.object[error.start]!r}"
+        raise InputError(f"{path} cannot be written: {what}; write .parquet or .xlsx.") from error
+
+
+def _plus_minus(error: Any) -> tuple[str, int]:
+    """Return two characters for the sign of a standard error, of which few encodings have one."""
+    if error.object[error.start] == "±":
+        return "+-", error.start + 1
+    raise error
+
+
+codecs.register_error(_plus_minus.__name__, _plus_minus)
 
 
 def write_figure(figure: Any, path: Path) -> None:
@@ -163,23 +194,35 @@ def write_figure(figure: Any, path: Path) -> None:
 
 def _warn_of_formulas(frame: pd.DataFrame) -> None:
     """Warn of texts that a spreadsheet would run, as it runs what is no number and begins as a formula."""
-    for name in frame.select_dtypes(exclude="number"):
-        texts = frame[name].dropna().astype(str)
-        texts = texts[texts.str[:1].isin(["=", "+", "-", "@"])]
+    import pandas as pd
+
+    kinds = {f"column {name!r}": frame[name] for name in frame.select_dtypes(exclude="number")}
+    for where, cells in {"the first line": pd.Series([*frame], dtype=object), **kinds}.items():
+        texts = cells.dropna().astype(str)
+        # Blanks and tabs before it do not always hinder a spreadsheet, nor do wide letters.
+        texts = texts[texts.str.match(r"\s*[=+\-@＝＋－＠]")]
         # A negative number begins with a minus sign and is no formula.
-        texts = texts[~texts.str.fullmatch(r"[+-][\s\d.,'%]*(?:[eE][+-]?\d+)?")]
+        texts = texts[~texts.str.fullmatch(r"\s*[+-][\s\d.,'%]*(?:[eE][+-]?\d+)?")]
         if len(texts):
-            warn(
-                f"column {name!r} holds {len(texts):,} texts such as {texts.iloc[0]!r}, which a spreadsheet "
-                "that opens the file would run as formulas; in .xlsx they are written as texts."
-            )
+            several = f"{len(texts):,} text{'s' * (len(texts) > 1)} such as {texts.iloc[0]!r}"
+            run = "which a spreadsheet that opens the file would run as formulas"
+            warn(f"{where} holds {several}, {run}; in .xlsx they are written as texts.")
 
 
 def _write_sheet(frame: pd.DataFrame, path: Path) -> None:
-    """Write an Excel file in which every text is text."""
+    """Write an Excel file in which every text is text, and whole, and no number loses digits."""
     import pandas as pd
     from openpyxl.utils.exceptions import IllegalCharacterError
 
+    for name in frame:
+        cells = frame[name].astype(object)
+        # Excel keeps 15 digits of a number, by which two identifiers may become one.
+        if any(isinstance(cell, int | Decimal) and Decimal(f"{cell:.15g}") != cell for cell in cells):
+            frame = frame.assign(**{str(name): cells.map(str, na_action="ignore")})
+        longest = max((len(cell) for cell in cells if isinstance(cell, str)), default=0)
+        if longest > MAX_EXCEL_TEXT:
+            what = f"Excel cannot hold the {longest:,} characters of a text in column {name!r}"
+            raise InputError(f"{what}, but {MAX_EXCEL_TEXT:,}; write .csv or .parquet, or leave it out.")
     try:
         with pd.ExcelWriter(path, engine="openpyxl") as writer:
             frame.to_excel(writer, index=False)

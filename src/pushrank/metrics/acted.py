@@ -115,9 +115,13 @@ class ActedMeasurement:
         if self.looks > 1:
             said.append(f"The bounds hold at all {self.looks} looks together.")
         said.append("Bounds need rows and lists that were fixed without a look at what the audit found.")
+        compared: list[str] = []
         for name, of in self.scores.items():
+            if of["shared"] == of["rows"] and not (of["difference_low"] or of["difference_high"]):
+                said.append(f"{name}: its list is the list in use.")
+                continue
             low, high = (100.0 * of[f"precision_{end}"] for end in ("low", "high"))
-            said.append(
+            compared.append(
                 f"{name}: of the {of['rows']:,} rows on its list {of['shared']:,} were listed. It has "
                 f"{of['hits_low']:,} to {of['hits_high']:,} hits (estimate {of['hits_estimate']:,.0f}; "
                 f"precision {low:.1f} to {high:.1f} %), {of['difference_low']:+,} to "
@@ -127,7 +131,7 @@ class ActedMeasurement:
             f"Each of these intervals holds with {level}, for scores that were fixed before these rows and "
             "labels were seen; of a model that has learnt from them it is false."
         )
-        return said + [fixed] * bool(self.scores)
+        return said + compared + [fixed] * bool(compared)
 
     def __str__(self) -> str:
         """Return the sentences, each on a line."""

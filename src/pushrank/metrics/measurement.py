@@ -574,12 +574,12 @@ def _plain(numbers: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def number_text(value: float, low: float = math.nan, high: float = math.nan) -> str:
-    """Return a number with commas and the decimals that its interval supports, by default four."""
+    """Return a number with commas and the decimals that its interval supports, or with four digits."""
     if high > low:
         # Sums of shares are whole up to rounding.
         is_whole = all(round(number, 9) == round(number) for number in (value, low, high))
         digits = 0 if is_whole else decimals((high - low) / 2.0)
         return f"{round(value, digits) + 0.0:,.{digits}f}"
-    digits = 4 if abs(value) < 1000.0 else 1
+    digits = max(1, 4 - len(f"{abs(value):.0f}".lstrip("0")))
     # Adding zero makes minus zero zero.
     return f"{round(value, digits) + 0.0:,.{digits}f}".removesuffix(f".{'0' * digits}")

@@ -29,6 +29,8 @@ SETTINGS = """PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = PERSIST; PR
 BEGIN EXCLUSIVE; COMMIT"""
 FAILURES = {"FULL": errno.ENOSPC, "READONLY": errno.EACCES, "CANTOPEN": errno.EACCES, "IOERR": errno.EIO}
 """Errors of SQLite that say nothing of what a file holds."""
+SECONDS = 10.0
+"""How long to wait for a process that decides by the same file; most have ended by then."""
 
 
 class State:
@@ -161,8 +163,8 @@ class State:
             return self._connection.execute(query, values).fetchone()[0]
 
     def _connect(self, name: str) -> None:
-        """Open a database: no transaction begins by itself, and no other process is waited for."""
-        options: dict[str, Any] = {"uri": True, "timeout": 0.0, "isolation_level": None}
+        """Open a database, in which no transaction begins by itself."""
+        options: dict[str, Any] = {"uri": True, "timeout": SECONDS, "isolation_level": None}
         self._connection = sqlite3.connect(name, **options, check_same_thread=False)
         # Python warns of connections that nobody closes, such as those of states in memory.
         finalize(self, self._connection.close)

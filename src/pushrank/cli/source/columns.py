@@ -12,7 +12,7 @@ from pushrank._base.leakage import MIN_ROWS_TO_WARN, gives_label_away
 from pushrank.cli.errors import InputError, shell_word, warn
 from pushrank.cli.source.numerals import MIN_AMOUNTS, NEARLY_ALL, TEXT, numbers_of
 from pushrank.cli.source.open import DATE_PART, listed
-from pushrank.cli.source.table import Column, Kind, Table, as_text
+from pushrank.cli.source.table import Column, Kind, Table, as_text, odd_spelt_out
 from pushrank.times import FORMATS
 
 MAX_CATEGORIES = 100
@@ -134,10 +134,9 @@ def warn_of_copies(table: Table, features: Any, y: NDArray[np.bool_]) -> None:
     # In a table of a few categories many rows have their like, which says nothing.
     if not 0.0 < candidates.mean() <= 0.1:
         return
-    # Cells of lists and the like, in columns that are left out, can only be compared as texts.
     frame = table.frame[candidates]
     numbers = pd.Series(frame.index, index=frame.index)
-    firsts = numbers.groupby(row_hashes(frame.astype(str))).transform("first")
+    firsts = numbers.groupby(row_hashes(frame.assign(**odd_spelt_out(frame)).astype(str))).transform("first")
     if len(firsts := firsts[firsts != numbers]):
         shown = ", ".join(f"row {copy + 1:,} of row {first + 1:,}" for copy, first in firsts[:3].items())
         copies = f"{len(firsts):,} of the {len(table):,} rows of {table.path} are copies of others"

@@ -4,6 +4,7 @@ import codecs
 import csv
 import gzip
 import io
+import lzma
 import re
 import shlex
 import sys
@@ -49,7 +50,7 @@ SIGNATURES = {
 """First bytes of files that are no text, and what to do where a name does not say so."""
 # pandas raises TypeError for a file whose types it does not support.
 UNREADABLE = (OSError, EOFError, LookupError, TypeError, ValueError, csv.Error, zlib.error,
-              zipfile.BadZipFile, OverflowError)  # fmt: skip
+              zipfile.BadZipFile, lzma.LZMAError, OverflowError)  # fmt: skip
 # The separator is looked for in this much of a file.
 SAMPLE_BYTES = 1 << 14
 DATE_PART = re.compile(r"(.+) \((hour|weekday|days since 1970)\)")
@@ -89,10 +90,14 @@ def open_file(path: Path) -> Any:
     if path.suffix.lower() == ".zip":
         archive = zipfile.ZipFile(path)
         # macOS adds a hidden copy of what its Finder knows of a file.
-        names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
+        names = [name for name in archive.namelist() if not re.match("__MACOSX/|.*/$", name)]
         if len(names) != 1:
             raise InputError(f"{path} holds {len(names)} files; zip one alone.")
-        return archive.open(names[0])
+        try:
+            return archive.open(names[0])
+        except RuntimeError as error:
+            # It has a password, or is compressed in a way that Python does not know.
+            raise InputError(f"{path}: {error}; unpack it by another program.".replace(".;", ";")) from error
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
 
 
@@ -191,6 +196,8 @@ class Source:
         # UTF-16 is known by its first bytes: as UTF-8 a file was refused for rows that it does not have.
         if encoding is None and sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             encoding = "utf-16"
+        if encoding is None and sample.startswith(codecs.BOM_UTF8):
+            encoding = "utf-8-sig"
         # Wrong bytes are no error yet: what reads the rows refuses them, and says which encoding was tried.
         text = sample.decode(encoding or "utf-8-sig", errors="replace")
         lines = re.split(r"\r\n|\r|\n", text)[self.text_format.skip :]

@@ -161,7 +161,9 @@ def _read_text(source: Source) -> Table:
 def _read_separated(stream: Any, head: Head, *, use_threads: bool = True) -> tuple[pa.Table, bool]:
     """Return all rows of a text file, the first included, as text, and whether a quotation is left open."""
     # The parser of pandas takes four times as long, and fills rows that are too short without an error.
-    blocks, names = _Blocks(stream, head.encoding), [str(number) for number in range(len(head.names))]
+    # Arrow reads UTF-8 itself, with a byte order mark or without.
+    encoding = None if head.encoding == "utf-8-sig" else head.encoding
+    blocks, names = _Blocks(stream, encoding), [str(number) for number in range(len(head.names))]
     read = pyarrow.csv.ReadOptions(
         use_threads=use_threads, block_size=BLOCK_BYTES, skip_rows=head.n_above, column_names=names
     )

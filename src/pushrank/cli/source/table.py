@@ -179,6 +179,8 @@ class Table:
         if getattr(cells.dtype.pyarrow_dtype, "tz", None):
             clock = cells.dt.tz_localize(None)
             cells = cells if clock.dt.year.between(1, 9999).all() else clock
+        if type_kind is Kind.OTHER:
+            cells = spelt_out(cells)
         if type_kind is Kind.TEXT:
             cells = cells.astype(TEXT)
             if self.is_normal:
@@ -355,6 +357,18 @@ def kind_of(cells: pd.Series) -> Kind:
     are_numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
     is_number = not is_category and any(is_it(arrow_type) for is_it in are_numbers)
     return Kind.NUMBER if is_number else Kind.OTHER
+
+
+def spelt_out(cells: pd.Series) -> pd.Series:
+    """Return lists, bytes and the like as texts that show all of each: what NumPy prints is abridged."""
+    texts = [None if cell is None else str(cell) for cell in pa.array(cells.array).to_pylist()]
+    return pd.Series(texts, cells.index, TEXT)
+
+
+def odd_spelt_out(frame: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return the columns whose cells are no texts, numbers or dates, such as lists, as texts."""
+    typed = frame.select_dtypes(pd.ArrowDtype)
+    return {name: spelt_out(typed[name]) for name in typed if kind_of(typed[name]) is Kind.OTHER}
 
 
 def as_text(value: Any) -> str:
