@@ -121,7 +121,7 @@ def coverage(n_streams: int) -> None:
                     intervals.append((hits.mean() - half, hits.mean() + half))
                     intervals += block_intervals(hits, np.random.default_rng(seed))
                     held[:5] += [low <= truth <= high for low, high in intervals]
-                    low, high, *_ = share_interval(hits >= 2.0, 0.95)
+                    low, high, *_ = share_interval(hits, 2.0, 0.95)
                     held[5] += low <= share <= high
                     widths.append(found.high - found.low)
                 shown = " ".join(f"{100 * count / n_streams:11.1f}" for count in held)

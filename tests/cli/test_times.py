@@ -139,7 +139,9 @@ def test_rows_kept_by_period_are_of_whole_periods(tmp_path):
     given = [path, "--label", "hit", "--budget", "3/day", "--time", "day", "--hold-out", 395]
     shown = call("fit", *given, "-o", model).stdout
     assert "fitted to 600 rows" in shown
-    [promise] = re.findall(r"Guaranteed \(95 %\): .* on at least \d of the next 7 days", shown)
+    [promise] = re.findall(
+        r"Guaranteed \(95 %\): at least \d+ of the 21 rows in the next 7 days are hits", shown
+    )
     assert SavedModel.load(model).reference.facts()["periods"] == 40
     assert promise in call("compare", *given, *TWO, "--save", model, "--force").stdout
 

@@ -14,7 +14,13 @@ from pushrank.datasets import make_stream
 from pushrank.exceptions import LimitsWarning
 from pushrank.limits import Limits, select
 from pushrank.metrics import measure_periods
-from pushrank.metrics.periods import MIN_PERIODS, mean_interval, share_interval
+from pushrank.metrics.periods import (
+    MIN_PERIODS,
+    coming_interval,
+    independent_periods,
+    mean_interval,
+    share_interval,
+)
 from tests.growth import growth
 
 pytestmark = pytest.mark.fast
@@ -96,14 +102,36 @@ def test_no_interval_of_too_few_or_equal_periods():
 
 
 def test_shares_of_periods_have_an_interval_at_none_and_all():
-    low, high, share, _ = share_interval(np.ones(40, dtype=bool), 0.95)
+    low, high, share, _ = share_interval(np.ones(40), 1.0, 0.95)
     assert (round(low, 4), high, share) == (0.9119, 1.0, 1.0)
-    low, high, share, error = share_interval(np.arange(100) % 3 == 0, 0.95)
+    low, high, share, error = share_interval(np.arange(100) % 3 == 0, 1.0, 0.95)
     assert 0.0 < low < share < high < 1.0
     assert error > 0.0
     # Storms of ten days tell less than as many single days.
-    long = share_interval(np.arange(100) // 10 % 3 == 0, 0.95)
+    long = share_interval(np.arange(100) // 10 % 3 == 0, 1.0, 0.95)
     assert long.high - long.low > 1.5 * (high - low)
+
+
+@pytest.mark.parametrize("without", [[0, 57], [0, 1], [20, 40]])
+def test_the_share_of_independent_days_is_clopper_and_pearsons_wherever_the_few_without_lie(without):
+    hits = np.random.default_rng(3).permutation(np.arange(58) % 5) + 4.0
+    hits[without] = 0.0
+    low, high, *_ = share_interval(hits, 1.0, 0.95)
+    assert low > 0.80
+    assert high < 0.9996
+    assert independent_periods(np.tile([1.0, 3.0], 29)) == 58.0
+
+
+def test_the_range_of_days_to_come_is_students_and_within_what_there_can_be():
+    hits = np.tile([1.0, 3.0, 2.0], 20)
+    low, high, total, error = coming_interval(hits, 0.95, 7, 10.0)
+    assert total == pytest.approx(14.0)
+    assert error == pytest.approx(7.0 * np.sqrt(hits.var(ddof=1) * (1 / 7 + 1 / 60)))
+    assert (high - total, total - low) == pytest.approx(2 * [student.ppf(0.975, 59) * error])
+    assert coming_interval(hits, 0.95, 7, 2.1).high == pytest.approx(7 * 2.1)
+    assert np.isnan(coming_interval(hits[:20], 0.95, 7, 10.0).low)
+    # Neighbours that are alike tell less of the days to come.
+    assert coming_interval(np.sort(hits), 0.95, 7, 10.0).low < low
 
 
 @pytest.mark.parametrize("storms", [0.0, 1.0])
@@ -218,7 +246,7 @@ def test_figures_without_an_interval_have_the_digits_that_they_tell():
     y, day = np.r_[np.tile([1, 0], 5), 0, 0], np.repeat(np.arange(6), 2)
     scores = np.tile([2.0, 1.0], 6)
     measured = measure_periods(y, scores, budget=Budget(1, "batch"), time=day, value=np.full(12, 1000.0))
-    assert measured.cells()[1] == [["scores", "0.83", "–", "0.41", "83 %", "–", "833.33", "–"]]
+    assert measured.cells()[1] == [["scores", "0.83", "–", "–", "0.41", "83 %", "–", "833.33", "–"]]
 
 
 def test_limits_are_kept_on_every_day_and_what_they_cost_is_paired_by_days():

@@ -14,6 +14,7 @@ from experiments.acted.coverage import make_case, worst
 from pushrank import metrics
 from pushrank.metrics import Guaranteed
 from pushrank.metrics.promises import bounds
+from pushrank.metrics.promises.days import total_of_coming_days
 
 
 def rows(n=400, share=0.1, seed=0):
@@ -253,6 +254,17 @@ def test_a_threshold_shows_what_is_known_of_it():
     assert (
         metrics.threshold_for(y, scores, metrics.AtRecall(0.5), sample_weight=weights * 1.5).n_rows == 11.25
     )
+
+
+@pytest.mark.parametrize("hits", [[3, 0, 5, 2, 2, 4, 1], [0] * 6 + [1], [6] * 6 + [5]])
+def test_the_total_of_days_is_promised_by_all_draws_of_past_days_and_days_without_a_hit(hits):
+    days, y = np.repeat(np.arange(7), 6), np.concatenate([np.arange(6) < h for h in hits])
+    scores, sums = -np.tile(np.arange(6.0), 7), [sum(some) for some in combinations([*hits, 0, 0, 0], 3)]
+    for level in (0.5, 0.9, 0.95):
+        least = min(s for s in range(19) if np.mean(np.array(sums) <= s) > 1.0 - level + 1e-9)
+        of = {"k": 6, "n_coming": 3, "total": True, "confidence_level": level}
+        assert metrics.guarantee_days(y, scores, days, **of).hits == least
+    assert total_of_coming_days(np.full(300, 5), 7) == 35 - 5
 
 
 def test_a_promise_of_no_hit_says_how_many_days_or_rows_would_do():

@@ -115,10 +115,11 @@ def test_models_are_taken_by_hits_ranked_within_days(stream, compared):
     assert compared.name_of(compared.order_) == "average precision within days"
     best = max(MODELS, key=lambda model: compared.mean(model, compared.order_))
     assert compared.taken("single") == best
-    _, high, mean, _ = compared.days.means[compared.chosen_]
+    _, high, total, _ = compared.days.coming(7)[compared.chosen_]
     expected = compared.expected_
     # The days to come vary as those tested do.
-    assert expected.high - expected.mean == pytest.approx(np.sqrt(2.0) * (high - mean))
+    assert expected.high - expected.mean == pytest.approx((high - total) / 7)
+    assert "in the next 7 days." in compared.verdict()
 
 
 def test_few_days_are_compared_by_the_test_parts():

@@ -171,6 +171,25 @@ def test_held_out_scores_promise_nothing():
         held_out.guarantee("bayes")
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"random_state": 1}, {"n_resamples": 100}, {"confidence_level": 0.9}, {"every": True}]
+)
+def test_options_keep_the_budget_of_the_fit(options):
+    X, y = data()
+    held_out = fit_held_out(MODELS, X, y, budget=BUDGET, random_state=0, guarantee_fraction=0.3)
+    assert held_out.measure(**options).depth == held_out.plan.budget
+    assert held_out.measure(**options, k=7).depth == 7
+    assert held_out.measure(**options, fraction=0.1).depth == pytest.approx(0.1 * len(held_out.plan.rows.y))
+    assert held_out.measure().sentences()[-1].endswith("compare() allows for other training rows, too.")
+    for given in ({}, {"random_state": 1}, {"confidence_level": 0.9}):
+        promised = held_out.guarantee("bayes", **given)
+        assert promised.n_new == len(y)
+        assert BUDGET in promised.depth
+    assert held_out.guarantee("bayes", n_new=300).n_new == 300
+    assert BUDGET in held_out.guarantee("bayes", n_new=300).depth
+    assert 9 in held_out.guarantee("bayes", k=9).depth
+
+
 @pytest.mark.parametrize("by_time", [False, True])
 def test_rows_kept_from_all_fits_promise_hits(by_time):
     X, y = data(2000)

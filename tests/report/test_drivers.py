@@ -73,8 +73,8 @@ def test_the_first_screen_of_a_budget_a_day_and_what_its_intervals_allow_for():
     page, days = render(many), many.comparison.days
     assert "How many hits (y = 1) do 4 checks a day find?" in page
     mean, low, high = many.comparison.expected_
-    n_days = len(days.sizes)
-    assert f"{mean:.2f} hits a day</strong> expected on {n_days} days to come" in page
+    assert f"{mean:.2f} hits a day</strong> expected on the next 7 days" in page
+    assert "on average</span>, over such days" in page
     assert f"95 % interval {low:.2f} to {high:.2f}" in page
     assert (
         f"{np.mean(4 * days.positives / days.sizes):.2f} hits a day</strong> if 4 rows a day were picked"

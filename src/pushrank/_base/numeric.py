@@ -7,6 +7,7 @@ in its inner loop, without the cost of their dispatch.
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pushrank._base.user_types import Floats as Floats
 
@@ -54,3 +55,10 @@ def next_above(values: Any, scores: Floats) -> Floats:
         kinds = (kind for kind in (np.float16, np.float32) if (scores.astype(kind) == scores).all())
         kind: Any = next(kinds, np.float64)
     return np.asarray(np.nextafter(np.asarray(values, dtype=kind), kind(np.inf)), dtype=np.float64)
+
+
+def in_dtype(values: NDArray[np.floating], dtype: Any) -> Any:
+    """Return values in a type, or as they are where it has no such numbers, as float32 has no 1e-50."""
+    sizes, kind = np.abs(values), np.finfo(dtype)
+    fits = (sizes <= kind.max) & ((sizes >= kind.tiny) | (sizes == 0.0))
+    return values.astype(dtype, copy=False) if fits.all() else values

@@ -21,6 +21,7 @@ from pushrank.cli.release import Released, release
 from pushrank.cli.report import write_comparison_report
 from pushrank.cli.screen import print_json, print_table, say_sentence, warn_of_fits
 from pushrank.cli.write import write_table
+from pushrank.metrics.periods import COMING
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.errors import HITS, PRECISION
 
@@ -190,11 +191,15 @@ def chosen_sentence(comparison: RankerComparison) -> str:
         found = f"has {comparison.name_of(by)} {found}"
     _, low, high = comparison.expected_
     said = f"Chosen: {chosen}, which {found} in rows held out"
+    if (days := comparison.days) is not None and by == HITS and np.isfinite(low):
+        ends = days.means[chosen][:2]
+        said += f" ({text(ends[0])} to {text(ends[1])} on average, over such {days.budget.several})"
     if not np.isfinite([low, high]).all() or low == high:
         return f"{said}."
     coming = f"in the next {len(comparison.folds):,} rows"
     if isinstance(comparison.budget, Budget):
-        coming = f"{comparison.budget.each} in as many {comparison.budget.several} to come"
+        coming, low, high = f"in the next {COMING} {comparison.budget.several}", COMING * low, COMING * high
+        text = "{:,.0f}".format
     elif comparison.budget is not None:
         coming = f"in the next {comparison.budget:,} of {int((comparison.folds >= 0).sum()):,}"
     return f"{said}; expect {text(low)} to {text(high)} {coming}."

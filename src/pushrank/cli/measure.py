@@ -30,7 +30,7 @@ from pushrank.cli.source.open import Source
 from pushrank.cli.write import write_figure, write_table, writing
 from pushrank.held_out import record_warnings
 from pushrank.metrics import Measurement, PeriodMeasurement
-from pushrank.metrics.measurement import number_text
+from pushrank.metrics.measurement import VERY_FITS, number_text
 from pushrank.metrics.promises.days import hits_of_coming_days
 
 CONFIDENCE_LEVEL = 0.95
@@ -60,6 +60,8 @@ def measure_file(source: RowSource, read: Source, config: MeasureOptions) -> Non
         show_measures(lists, first.member_scores(features) if first and one and config.every else {})
     if rows.known is None and config.chance is None:
         _warn_of_reversed(rows, {name: scores[name] for name in config.score or ()})
+    if len(models) > 1 and not config.as_json:
+        say(VERY_FITS.format("pushrank compare"))
 
 
 def _scored(

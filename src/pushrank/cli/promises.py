@@ -2,9 +2,7 @@
 
 import math
 import re
-import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -13,9 +11,8 @@ import typer
 from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.metrics import HitsPromise, guarantee, guarantee_days
+from pushrank.metrics.periods import COMING
 
-COMING = 7
-"""Hits are promised on some of a number of coming periods."""
 SEEN = "{} was fitted to the very rows of {}, which promise nothing: take rows that it has not seen."
 ASSUMED = (
     "This holds if no model has learnt from the labelled rows, and if those to come are drawn as these were."
@@ -48,20 +45,14 @@ def promise_of_rows(y: Any, scores: Any, budget: int, n_new: int) -> tuple[dict[
 def promise_of_periods(
     y: Any, scores: Any, periods: Any, budget: Budget
 ) -> tuple[dict[str, Any] | None, str]:
-    """Return on how many of the next periods at least how many hits are found, in figures and in words."""
-    # One hit a period is the least to promise: on all of the next ones, or else on fewer. What is chosen
-    # by looking holds if all choices hold together.
-    level, several = 1.0 - 0.05 / COMING, budget.several
-    for kept in range(COMING, 0, -1):
-        # A promise that needs more periods than there are is refused, and one of fewer is tried next.
-        with suppress(ValueError), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            of = {"n_coming": COMING, "n_kept": kept}
-            if least := guarantee_days(y, scores, periods, k=budget.n, confidence_level=level, **of).hits:
-                hits = f"{least:,} hit{'s' * (least > 1)} or more"
-                said = f"{hits} on at least {kept} of the next {COMING} {several}, if they are as these were"
-                return {"hits": least, **of, "confidence_level": 0.95}, f"Guaranteed (95 %): {said}."
-    return None, f"No guarantee for the next {COMING} {several}: there are too few hits, or {several}."
+    """Return how many hits the first rows of the next periods hold together at least, and say it."""
+    least = guarantee_days(y, scores, periods, k=budget.n, n_coming=COMING, total=True).hits
+    several = budget.several
+    if not least:
+        return None, f"No guarantee for the next {COMING} {several}: there are too few hits, or {several}."
+    said = f"at least {least:,} of the {COMING * budget.n:,} rows in the next {COMING} {several} are hits"
+    facts = {"hits": least, "n_coming": COMING, "rows": COMING * budget.n, "confidence_level": 0.95}
+    return facts, f"Guaranteed (95 %): {said}, if they are as these were."
 
 
 def _small(sentence: str) -> str:

@@ -48,6 +48,8 @@ else:
     from sklearn.base import ClassifierMixin  # type: ignore[no-redef]
 
 
+# Rows of a smaller mean weight, or of a larger total, are not counted: floats hold whole numbers up to 2^53.
+MIN_MEAN_WEIGHT, MAX_COPIES = 0.1, 2.0**53
 # What is passed to a fit by row.
 BY_ROW = ("X", "y", "sample_weight", "qid", "groups", "time")
 # What rankers of other libraries call the queries.
@@ -89,6 +91,8 @@ def whole_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
             raise
         # The fit has checked parameters, which comes before any look at rows.
         validation.warn_of_other_order(**by_row)
+        if ranker._weights_are_copies and "sample_weight" in by_row:
+            warn_of_scale(ranker, np.asarray(by_row["sample_weight"], dtype=np.float64))
         return fitted
 
     return fit_or_restore
@@ -127,6 +131,8 @@ class RankerMixin(ClassifierMixin):
 
     # What fits models to parts of rows hands times and groups to these rankers alone.
     _is_our_ranker = True
+    # Whether a fit takes a row of weight w for w copies, so that the scale of weights matters.
+    _weights_are_copies: Any = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Let every fit check flags, leave out rows of weight zero, and leave the last fit if it fails."""
@@ -280,6 +286,16 @@ def tags_of_all(tags: Tags, estimators: Iterable[Estimator]) -> Tags:
     tags.input_tags.sparse = all(input_tags.sparse for input_tags in inputs)
     tags.input_tags.allow_nan = all(input_tags.allow_nan for input_tags in inputs)
     return tags
+
+
+def warn_of_scale(ranker: RankerMixin, sample_weight: Floats) -> None:
+    """Warn if weights are so small, or so large, that they cannot be meant as numbers of copies."""
+    mean = float(sample_weight[sample_weight > 0.0].mean())
+    if mean < MIN_MEAN_WEIGHT or mean * sample_weight.size > MAX_COPIES:
+        warn(
+            f"the mean of sample_weight is {mean:g}. {type(ranker).__name__} takes a row of weight w for "
+            "w copies, and learns otherwise from weights of another scale: divide the weights by their mean."
+        )
 
 
 def warn_of_zeros(ranker: RankerMixin) -> None:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
 from pushrank import weak_rankers
 from pushrank._base.docstrings import shared_docs
-from pushrank._base.numeric import Floats
+from pushrank._base.numeric import Floats, in_dtype
 from pushrank._base.parallel import one_blas_thread
 from pushrank._base.user_types import Estimator, Matrix, MatrixLike, Pairs, PerRow, Seed
 from pushrank._base.validation import check_jobs, check_number
@@ -379,7 +379,7 @@ def set_fitted(
     vars(ranker).pop("coef_", None)
     if isinstance(learner, Columns):
         # Thresholds and margins come from the coefficients that score rows, in the dtype of the data.
-        ranker.coef_ = learner.coef(index, weights).astype(run.X.dtype)
+        ranker.coef_ = in_dtype(learner.coef(index, weights), run.X.dtype)
         scores = linear_scores(run.X, ranker.coef_)
         norm = float(np.abs(ranker.coef_.astype(np.float64)) @ learner.ranges_)
     least_margin = run.train.least_margin(scores.astype(np.float64))

@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._base.docstrings import shared_docs
-from pushrank._base.numeric import Floats
+from pushrank._base.numeric import Floats, in_dtype
 from pushrank._base.parallel import one_blas_thread
 from pushrank._base.user_types import Label, Matrix, MatrixLike, Pairs, PerRow
 from pushrank._base.validation import check_choice, check_number, warn
@@ -63,9 +63,7 @@ def _rounded(
     solution: CertifiedSolution, C: float, model: LinearModel, dtype: DTypeLike, risk: RiskOfScores
 ) -> CertifiedSolution:
     """Return a solution with coefficients of the features, rounded to a dtype, and their objective."""
-    # Coefficients beyond the dtype become infinite; finite_scores raises the error that says so.
-    with np.errstate(over="ignore"):
-        coef = model.lift(solution.coef).astype(dtype).astype(np.float64)
+    coef = in_dtype(model.lift(solution.coef), dtype).astype(np.float64)
     model = model.features if isinstance(model, RowSpace) else model
     scores = model.scores(coef)
     primal = 0.5 * model.squared_norm(coef, scores) + C * risk(scores)
@@ -96,7 +94,7 @@ def _set_coefficients(ranker: BaseEstimator, solution: CertifiedSolution, model:
         # A fit with a kernel has no coefficients, also after a linear one.
         vars(ranker).pop("coef_", None)
     if isinstance(model, LinearModel):
-        ranker.coef_ = solution.coef.astype(data.dtype)
+        ranker.coef_ = in_dtype(solution.coef, data.dtype)
         return
     if isinstance(model, KernelModel) and ranker.kernel in DEFINITE_KERNELS:
         ranker.gamma_ = model.kernel.gamma
@@ -205,9 +203,7 @@ class CertifiedMixin(RankerMixin):
                 if isinstance(model, KernelModel):
                     scores = model.scores(solution.coef)
                 else:
-                    # Scores beyond the range of the dtype become an error that says so.
-                    with np.errstate(over="ignore"):
-                        scores = finite_scores(X, solution.coef.astype(X.dtype))
+                    scores = finite_scores(X, in_dtype(solution.coef, X.dtype))
                 set_features(ranker, first)
                 set_classes(ranker, weighted, scores, grades=spec.grades)
                 _set_coefficients(ranker, solution, model, X)

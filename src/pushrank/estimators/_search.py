@@ -54,6 +54,8 @@ class SearchMixin(RankerMixin):
     # The groups are for the splitter, and times are taken wherever they are passed: there is nothing for
     # ``set_fit_request`` to choose.
     __metadata_request__fit = {"groups": UNUSED, "time": True}  # noqa: RUF012
+    # Measures of k rows look at one row at least.
+    _weights_are_copies = True
 
     def fit(
         self,

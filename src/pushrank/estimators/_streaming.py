@@ -23,9 +23,6 @@ from pushrank.solvers.streaming.learner import LabelledRows, StreamLearner
 from pushrank.solvers.streaming.mistake_bound import Margins, margins
 from pushrank.solvers.streaming.updates import StreamState, UpdateRule
 
-# With a smaller mean weight k, which is at least one row, covers most of the positives.
-MIN_MEAN_WEIGHT = 0.1
-
 
 def check_batch_parameters(ranker: RankerMixin) -> None:
     """Raise unless the parameters that all rankers of batches have are in their ranges."""
@@ -263,15 +260,4 @@ def warn_of_skipped_batches(ranker: RankerMixin, learner: StreamLearner, *, grou
         warn(
             f"{type(ranker).__name__} learned nothing from {skipped} of {n_batches} {what}, which had no "
             f"positive or no negative row: {remedy}."
-        )
-
-
-def warn_of_small_mean_weight(ranker: RankerMixin, sample_weight: Floats) -> None:
-    """Warn if the mean sample weight is so small that k, at least one row, covers most of the positives."""
-    mean = float(sample_weight[sample_weight > 0.0].mean())
-    if mean < MIN_MEAN_WEIGHT:
-        warn(
-            f"the mean of sample_weight is {mean:g}. {type(ranker).__name__} takes a row of weight w for "
-            "w copies, and k for at least one copy, or all positives where they weigh less: divide the "
-            "weights by their mean."
         )

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from pushrank._base.docstrings import shared_docs
-from pushrank._base.numeric import Floats
+from pushrank._base.numeric import Floats, in_dtype
 from pushrank._base.user_types import MatrixLike, PerRow, Seed
 from pushrank._base.validation import check_choice, check_number, group_numbers, is_count
 from pushrank.estimators import _streaming
@@ -36,6 +36,7 @@ class StreamRankerMixin(RankerMixin):
     # An estimator has `_update_rule`, which checks all parameters and returns the rule. A fit that fails or
     # is interrupted does not change the ranker: data are checked with a copy, and attributes are set last.
 
+    _weights_are_copies = True
     k: float = 0.25
     _: KW_ONLY
     batch_size: int = 500
@@ -84,7 +85,6 @@ class StreamRankerMixin(RankerMixin):
         if qid is not None:
             target = replace(target, groups=group_numbers(qid, X.shape[0]))
         rows, valid = _streaming.training_rows(X, target), None
-        _streaming.warn_of_small_mean_weight(self, rows.sample_weight)
         random_state = check_random_state(self.random_state)
         if self.early_stopping:
             part = partial(_streaming.part_of_rows, rows)
@@ -94,7 +94,7 @@ class StreamRankerMixin(RankerMixin):
         learner = StreamLearner(rule, StreamState.zero(X.shape[1]))
         with progress_bar(self, self.max_iter) as callback:
             epochs = _streaming.run_epochs(self, learner, rows, valid, orders(int(self.max_iter)), callback)
-        coef = epochs.coef.astype(X.dtype, copy=False)
+        coef = in_dtype(epochs.coef, X.dtype)
         scores = _streaming.unit_scores(rows, coef)
         measured = _streaming.least_margins(scores, rows, self.k)
         bound = mistake_bound(learner, rows, scores, orders, epochs.n_iter) if rule.is_perceptron else None
@@ -159,7 +159,7 @@ class StreamRankerMixin(RankerMixin):
         learner, dtype = _streaming.learn_chunk(checked, learner, rule, both, X, y, sample_weight)
         set_features(self, checked)
         self._learner, self.classes_, self.n_iter_ = learner, both, 1
-        self.coef_ = _streaming.learned_coef(self, learner).astype(dtype, copy=False)
+        self.coef_ = in_dtype(_streaming.learned_coef(self, learner), dtype)
         if learner.n_rows_sampled_from >= getattr(self, "_n_threshold_rows", 0):
             # The threshold of the new sample is computed when it is read.
             self._threshold: float | None = None
@@ -212,7 +212,7 @@ class StreamRankerMixin(RankerMixin):
                 if n_mistakes == 0.0 and rule.is_perceptron:
                     learner.use_last_as_mean()
                     break
-        coef = _streaming.learned_coef(self, learner).astype(dtype, copy=False)
+        coef = in_dtype(_streaming.learned_coef(self, learner), dtype)
         self._set_learned(checked, learner, both, coef, n_iter)
         _streaming.warn_of_skipped_batches(self, learner)
         return self

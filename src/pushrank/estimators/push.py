@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pushrank import losses, prices
 from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import in_dtype
 from pushrank._base.parallel import one_blas_thread
 from pushrank._base.user_types import Floats, Pairs, PerRow
 from pushrank._base.validation import check_choice, check_number
@@ -54,6 +55,10 @@ class LinearPushMixin(RankerMixin):
     def _pair_objective(self) -> PushObjective:
         """Return the objective that :meth:`fit` minimises, of checked parameters."""
 
+    @property
+    def _weights_are_copies(self) -> bool:
+        return not self._pair_objective().price.homogeneous  # type: ignore[union-attr]
+
     def fit(
         self,
         X: RowsLike,
@@ -93,7 +98,7 @@ class LinearPushMixin(RankerMixin):
             start = source.project(start)
             result: Result = solve(problem, start, float(self.tol), int(self.max_iter), callback)
             exact_coef = source.lift(result.coef)
-            coef = exact_coef.astype(rows.coef_like.dtype)
+            coef = in_dtype(exact_coef, rows.coef_like.dtype)
             thresholds = rows.thresholds(coef)
             # Nothing is set before all is known: an interrupted fit leaves the last one as it was.
             self.coef_: NDArray[np.floating] = coef

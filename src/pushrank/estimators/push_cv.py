@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import in_dtype
 from pushrank._base.parallel import one_blas_thread
 from pushrank._base.user_types import MatrixLike, PerRow
 from pushrank._base.validation import check_number
@@ -141,7 +142,7 @@ class PNormPushCV(_search.SearchMixin, BaseEstimator):
             by_p = solver.solve_grid(objectives, alphas)
             for a, q in grid:
                 result = by_p[q][a]
-                scores = linear_scores(X, result.coef.astype(X.dtype))
+                scores = linear_scores(X, in_dtype(result.coef, X.dtype))
                 threshold = sample_threshold(scores[fold.train], sample)
                 yield _search.Member(
                     {"alpha": alphas[a], "p": ps[q]}, scores[fold.test], threshold, solution=result
@@ -165,7 +166,7 @@ class PNormPushCV(_search.SearchMixin, BaseEstimator):
         starts = [solutions[best].coef for solutions in results.solutions]
         solver = RegularisationPath(LinearModel(X), target.sample, self.tol, self.max_iter)
         final = solver.solve(objectives[q], alphas[a], [np.mean(starts, axis=0), *starts])
-        self.p_, self.alpha_, self.coef_ = ps[q], alphas[a], final.coef.astype(X.dtype)
+        self.p_, self.alpha_, self.coef_ = ps[q], alphas[a], in_dtype(final.coef, X.dtype)
         self.n_iter_ = int(n_iter.sum()) + final.n_iter
         self.objective_path_, self.converged_ = final.objective_path, final.converged
         set_classes(self, target, linear_scores(X, self.coef_))

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 
 from pushrank._base.docstrings import shared_docs
-from pushrank._base.numeric import Floats
+from pushrank._base.numeric import Floats, in_dtype
 from pushrank._base.parallel import one_blas_thread
 from pushrank._base.user_types import Matrix, MatrixLike, PerRow, Seed
 from pushrank._base.validation import check_choice, check_k, check_number, warn
@@ -31,7 +31,7 @@ from pushrank.estimators._base import (
     set_features,
 )
 from pushrank.estimators._certified import MAX_C
-from pushrank.estimators._streaming import epoch_orders, training_rows, warn_of_small_mean_weight
+from pushrank.estimators._streaming import epoch_orders, training_rows
 from pushrank.estimators._target import queries_of, validate_two_classes
 from pushrank.metrics._ranking import summable_weights
 from pushrank.models import LinearModel, in_row_space
@@ -129,6 +129,7 @@ class RampAtK(RankerMixin, BaseEstimator):
     (True, True)
     """
 
+    _weights_are_copies = True
     k: float = 0.25
     _: KW_ONLY
     C: float = 10.0
@@ -193,7 +194,7 @@ def fit_ramps(rankers: list[RampAtK], X: Matrix, y: ArrayLike, sample_weight: Pe
         set_features(ranker, first)
     positive = np.asarray(target.codes, dtype=bool)
     weights = np.ones(len(positive)) if target.weights is None else target.weights
-    warn_of_small_mean_weight(first, summable_weights(weights, len(positive)))
+    summable_weights(weights, len(positive))
     n_positive = float(weights[positive].sum())
     surrogates = [PrecisionAtK(ranker.k) for ranker in rankers]
     queries = None if qid is None else queries_of(target, qid)
@@ -210,9 +211,7 @@ def fit_ramps(rankers: list[RampAtK], X: Matrix, y: ArrayLike, sample_weight: Pe
         solved = ramp_path(first, rows, model, totals, Cs, callback, queries)
     for ranker, total in zip(rankers, totals, strict=True):
         init, (coef, path, converged, _) = solved[total, float(ranker.C)]
-        # Coefficients beyond the dtype become infinite; finite_scores raises the error that says so.
-        with np.errstate(over="ignore"):
-            coef = model.lift(coef).astype(X.dtype)
+        coef = in_dtype(model.lift(coef), X.dtype)
         set_classes(ranker, target, finite_scores(X, coef))
         ranker.coef_, ranker.converged_, ranker.init_ = coef, converged, init
         ranker.objective_path_, ranker.n_iter_ = np.array(path), len(path) - 1

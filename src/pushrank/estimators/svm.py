@@ -52,6 +52,9 @@ PARTIAL_AUC_COLLAPSE = (
     ": the positives' mean lies among the means of the highest negatives, whatever the direction. Push less, "
     "by a larger max_fpr or PNormPush, whose p can be chosen, or raise C."
 )
+SMALL_COLLAPSE = (
+    ". The features are small, or C is: raise C, or scale the features, such as with StandardScaler."
+)
 """What to do where zero coefficients are optimal, as warnings say it."""
 
 
@@ -383,7 +386,7 @@ class SVMMAP(CertifiedMixin, BaseEstimator):
     C: float = 1.0
 
     def _certified_spec(self, qid: PerRow) -> CertifiedSpec:  # noqa: ARG002
-        return CertifiedSpec(partial(structured_planes, self, average_precision_hinge))
+        return CertifiedSpec(partial(structured_planes, self, average_precision_hinge), SMALL_COLLAPSE)
 
 
 @shared_docs
@@ -444,6 +447,7 @@ class StructSVM(CertifiedMixin, BaseEstimator):
     (True, True)
     """
 
+    _weights_are_copies = True
     C: float = 1.0
     _: KW_ONLY
     measure: Literal["precision", "prbep", "partial_auc"] = "precision"

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from pushrank._base.docstrings import shared_docs
-from pushrank._base.numeric import Floats
+from pushrank._base.numeric import Floats, in_dtype
 from pushrank._base.parallel import one_blas_thread
 from pushrank._base.user_types import CrossValidation, Matrix, MatrixLike, PerRow, Seed
 from pushrank.budgets import Budget
@@ -315,7 +315,7 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
             test = X[fold.test]
             for name, grid in grids.items():
                 for solution in FAMILIES[name].solve(rows, grid):
-                    coef, threshold = solution.coef.astype(X.dtype), 0.0
+                    coef, threshold = in_dtype(solution.coef, X.dtype), 0.0
                     if self.scoring is not None:
                         sample = BipartiteSample.from_mask(rows.is_positive, rows.weights)
                         threshold = sample_threshold(linear_scores(X, coef), sample)
@@ -339,7 +339,7 @@ class TopRankerCV(_search.SearchMixin, BaseEstimator):
             grid: Grid = {name: [value] for name, value in self.best_params_.items() if name != "candidate"}
             rows = FoldRows(X, model, at_budget.is_positive, at_budget.weights, seed, is_final=True)
             (final,) = FAMILIES[self.candidate_].solve(rows, grid)
-        self.coef_ = final.coef.astype(X.dtype)
+        self.coef_ = in_dtype(final.coef, X.dtype)
         set_classes(self, target, linear_scores(X, self.coef_))
         if not final.converged:
             warn(

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from pushrank._base.docstrings import shared_docs
+from pushrank._base.numeric import in_dtype
 from pushrank._base.parallel import one_blas_thread
 from pushrank._base.user_types import PerRow
 from pushrank._base.validation import check_number
@@ -109,6 +110,7 @@ class TrimmedPush(RankerMixin, BaseEstimator):
     (True, 179, True)
     """
 
+    _weights_are_copies = True
     k: float = 0.25
     _: KW_ONLY
     p: float = 16.0
@@ -183,7 +185,7 @@ def fit_trimmed(rankers: list[TrimmedPush], X: Any, y: PerRow, sample_weight: Pe
         for r, solution in zip(downwards, solutions, strict=True):
             ranker, coef = rankers[r], rows.source.lift(solution.coef)
             set_features(ranker, first)
-            ranker.coef_, ranker.classes_ = coef.astype(rows.coef_like.dtype), rows.classes
+            ranker.coef_, ranker.classes_ = in_dtype(coef, rows.coef_like.dtype), rows.classes
             ranker.threshold_ = float(rows.thresholds(ranker.coef_)[0])
             ranker.trimmed_ = solution.rows.trimmed_positives()
             ranker.objective_path_ = np.array(solution.objective_path)

@@ -39,11 +39,14 @@ from pushrank.metrics.roc import auc
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Measurement", "measure", "number_text", "top_of_list"]
+__all__ = ["VERY_FITS", "Measurement", "measure", "number_text", "top_of_list"]
 
 
 AT = " at "
 """What follows in the name of a figure is the share of the list, or the rate, that was asked for."""
+
+
+VERY_FITS = "Differences are of these very fits: {} allows for other training rows, too."
 
 
 CHOSEN = {"enrichment_factor": "fraction", "bedroc": "alpha"}
@@ -181,6 +184,8 @@ class Measurement:
         The number of groups that the resamples draw whole; None if they draw rows.
     why_none : dict of str to str
         Why each figure has no interval, if it has none.
+    caveat : str, default=""
+        What the differences do not allow for.
 
     Examples
     --------
@@ -203,6 +208,7 @@ class Measurement:
     n_resamples: int
     n_groups: int | None = None
     why_none: dict[str, str] = field(default_factory=dict)
+    caveat: str = ""
 
     @property
     def first(self) -> str:
@@ -217,10 +223,11 @@ class Measurement:
     def sentences(self) -> list[str]:
         """Return how many hits models have beyond others, and whether by chance."""
         where, n = f"in {first_rows(self.depth)}", len(self.pairs)
-        return [
+        said = [
             difference_sentence(f"{model} against {other}", found["hits"], where, self.confidence_level, n)
             for (model, other), found in self.pairs.items()
         ]
+        return [*said, self.caveat] if said and self.caveat else said
 
     def why_no_intervals(self) -> str:
         """Return a sentence on the figures that have no interval; an empty one if all have theirs."""

@@ -31,12 +31,14 @@ from pushrank.metrics.promises.lists import random_order
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PeriodMeasurement", "Regret", "interval_texts", "measure_periods"]
+__all__ = ["COMING", "PeriodMeasurement", "Regret", "interval_texts", "measure_periods"]
 
 # Of fewer periods there is but one cosine, and the interval says nothing.
 MIN_PERIODS = 21
 # Where storms last days, 0.4 as proposed gives intervals that are a little too short (experiments/days).
 COSINES = 0.3
+COMING = 7
+"""Ranges and promises are of this many periods to come."""
 # Hits are sums of shares, which miss a whole number by their rounding.
 ROUNDING = 1e-9
 
@@ -80,18 +82,36 @@ def mean_difference(series: Floats, level: float | None, n_differences: int) -> 
     return Comparison(low, high, mean, float(np.minimum(1.0, 2.0 * n_differences * tail)))
 
 
-def share_interval(holds: NDArray[np.bool_], level: float | None) -> ConfidenceInterval:
-    """Return the share of the periods in which something holds, and its interval."""
-    # It is Clopper and Pearson's, of as many independent periods as say as much as these do.
-    _, _, share, error = mean_interval(holds.astype(np.float64), level)
-    n = n_alone = float(len(holds))
-    if level is None or n < MIN_PERIODS:
+def independent_periods(series: Floats) -> float:
+    """Return how many independent periods tell as much as these, of which neighbours may be alike."""
+    error, spread = float(covariance_of_means(series[None])[0, 0]), float(series.var(ddof=1))
+    return min(float(len(series)), max(2.0, spread / error)) if error > 0.0 else float(len(series))
+
+
+def share_interval(hits: Floats, at_least: float, level: float | None) -> ConfidenceInterval:
+    """Return the share of the periods with so many hits, and its interval."""
+    # It is Clopper and Pearson's, of as many independent periods as tell as much. How alike neighbours are is
+    # taken from all hits: few periods without one show it by chance alone, by where they are.
+    share = float(np.mean(hits >= at_least - ROUNDING))
+    if level is None or len(hits) < MIN_PERIODS:
         return ConfidenceInterval(np.nan, np.nan, share, np.nan)
-    if error > 0.0:
-        quantiles = student.ppf(0.5 + level / 2.0, [n - 1.0, degrees_of_freedom(len(holds))])
-        n_alone = min(n, share * (1.0 - share) / error**2 * float(quantiles[0] / quantiles[1]) ** 2)
-    low, high = clopper_pearson_interval(n_alone * share, n_alone, (1.0 - level) / 2.0)
-    return ConfidenceInterval(float(low), float(high), share, error)
+    n = independent_periods(hits)
+    low, high = clopper_pearson_interval(n * share, n, (1.0 - level) / 2.0)
+    return ConfidenceInterval(float(low), float(high), share, float(np.sqrt(share * (1.0 - share) / n)))
+
+
+def coming_interval(series: Floats, level: float | None, n_coming: int, most: float) -> ConfidenceInterval:
+    """Return the sum over periods to come, each at most this, and the range in which it will lie."""
+    # Student's, with the variance of sums of periods as independent as these tell: neighbours that are alike
+    # make the range wider, not narrower.
+    mean, spread = float(series.mean()), float(series.var(ddof=1)) if len(series) > 1 else 0.0
+    if level is None or len(series) < MIN_PERIODS or spread <= ROUNDING:
+        return ConfidenceInterval(np.nan, np.nan, n_coming * mean, np.nan)
+    n = independent_periods(series)
+    error = n_coming * float(np.sqrt(spread * len(series) / n * (1.0 / n_coming + 1.0 / len(series))))
+    half = float(student.ppf(0.5 + level / 2.0, max(1.0, n - 1.0))) * error
+    low, high = max(0.0, n_coming * mean - half), min(n_coming * most, n_coming * mean + half)
+    return ConfidenceInterval(low, high, n_coming * mean, error)
 
 
 def carried_over(chances: Floats, ids: NDArray[np.intp], codes: NDArray[np.int64]) -> float:
@@ -257,7 +277,16 @@ class PeriodMeasurement:
         """Return for each model the share of the periods with at least this many hits, with its interval."""
         check_number("at_least", at_least, 0.0)
         level = self.confidence_level
-        return {name: share_interval(x >= at_least - ROUNDING, level) for name, x in self.hits.items()}
+        return {name: share_interval(x, at_least, level) for name, x in self.hits.items()}
+
+    def coming(self, n_periods: int = COMING) -> dict[str, ConfidenceInterval]:
+        """Return for each model its hits in all of so many periods to come, and the range of them.
+
+        Periods to come are to be such as these; the interval of ``means`` is of their mean in the long run.
+        """
+        check_number("n_periods", n_periods, 1, integer=True)
+        level, most = self.confidence_level, float(self.looked_at.max())
+        return {name: coming_interval(x, level, n_periods, most) for name, x in self.hits.items()}
 
     def regret(self) -> Regret:
         """Return what it costs to take in every period the model with the most hits in the one before.
@@ -286,16 +315,17 @@ class PeriodMeasurement:
         """Return the header and the rows of the printed table, as texts: a row for each model."""
         level = f"{100 * (self.confidence_level or 0.0):g} % interval"
         held = f"{self.budget.several} with {at_least:g} hit{'s' * (at_least != 1.0)} or more"
-        header = ["scores", f"hits {self.budget.each}", level, "spread", held, level]
-        shares, rows = self.share_of_periods(at_least), []
+        hits, several = f"hits {self.budget.each}", f"next {COMING} {self.budget.several}"
+        header = ["scores", hits, f"average, {level}", several, "spread", held, level]
+        shares, coming, rows = self.share_of_periods(at_least), self.coming(), []
         for (name, mean), spread in zip(self.means.items(), self.spreads.values(), strict=True):
             share = interval_texts(ConfidenceInterval(*(100.0 * number for number in shares[name])), " %")
-            rows.append([name, *interval_texts(mean), f"{spread:.2f}", *share])
+            rows.append([name, *interval_texts(mean), range_text(coming[name]), f"{spread:.2f}", *share])
         for row, value in zip(rows, self.mean_values.values(), strict=False):
             row += interval_texts(value)
         header += [f"value {self.budget.each}", level] * bool(self.values)
         if self.confidence_level is None:
-            header, *rows = ([row[0], row[1], *row[3:5], *row[6:7]] for row in (header, *rows))
+            header, *rows = ([*row[:2], *row[4:6], *row[7:8]] for row in (header, *rows))
         return header, rows
 
     def sentences(self, *, every: bool = True) -> list[str]:
@@ -390,6 +420,7 @@ class PeriodMeasurement:
         regret = self.regret() if len(self.hits) > 1 < len(self.sizes) else None
         scores: dict[str, dict[str, Any]] = {
             name: {"hits": mean, "share_with_a_hit": self.share_of_periods()[name]}
+            | {f"hits_in_next_{COMING}": self.coming()[name]}
             | ({"value": self.mean_values[name]} if self.values else {})
             for name, mean in self.means.items()
         }
@@ -431,6 +462,11 @@ def interval_texts(found: ConfidenceInterval, unit: str = "") -> list[str]:
         return [f"{estimate:,.{0 if unit else 2}f}{unit}", "–"]
     texts = [number_text(number, low, high) + unit for number in (estimate, low, high)]
     return [texts[0], f"{texts[1].removesuffix(unit)} to {texts[2]}"]
+
+
+def range_text(found: ConfidenceInterval) -> str:
+    """Return a range of hits to come in whole numbers, or a dash where there is none."""
+    return "–" if np.isnan(found.low) else f"{found.low:,.0f} to {found.high:,.0f}"
 
 
 @shared_docs
@@ -498,9 +534,9 @@ def measure_periods(
     the mean of a process that goes on as it is: a trend or a drift is not covered. With fewer than 21
     periods, or the same hits in all of them, there is none. That of a difference, or of values of both signs,
     is symmetric; with m models each difference from the first has the level :math:`1 - \delta / (m - 1)`.
-    Shares of periods have Clopper and Pearson's interval for as many independent periods as tell as much
-    (Korn and Graubard, *Confidence intervals for proportions with small expected number of positive counts
-    estimated from survey data*, Survey Methodology 24, 1998).
+    With :math:`T' = \min(T, T s^2 / \hat\Omega)` periods as independent ones, a share of periods has Clopper
+    and Pearson's interval of T', and the hits of the next m the range :math:`m \bar H \pm t_{T' - 1}
+    \sqrt{m^2 s^2 (T / T') (1 / m + 1 / T)}`, by the variance :math:`s^2` of the hits.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from pushrank._base.user_types import Estimator, GenericArray
 from pushrank._base.validation import check_choice
 from pushrank.budgets import Budget
 from pushrank.metrics import PeriodMeasurement
-from pushrank.metrics.periods import MIN_PERIODS
+from pushrank.metrics.periods import COMING, MIN_PERIODS
 from pushrank.model_selection.errors import (
     AUC,
     AVERAGE_PRECISION,
@@ -274,7 +274,7 @@ class RankerComparison:
         The best of several models shows more than it will reach: the mean of every part by the model that
         the other parts choose is expected of it. An ensemble shows less, since the weights of each part come
         from fewer rows: what it has with the weights of all is expected. The interval allows for the rows
-        tested and for those to come.
+        tested and for those to come. With a budget by period it is of the mean over the next 7 periods.
         """
         chosen, criterion = self.chosen_, self.criterion
         mean = self.mean(chosen, criterion)
@@ -289,9 +289,8 @@ class RankerComparison:
             of_rows = np.sqrt(max(mean * (1.0 - mean / self.budget), 0.0))
         below = above = float(t.ppf(0.5 + CONFIDENCE / 2.0, freedom)) * float(np.hypot(error, of_rows))
         if criterion == HITS and self.days is not None:
-            # Days of many hits make the mean uncertain upwards above all.
-            low, high, of_days, _ = self.days.means[chosen]
-            below, above = np.sqrt(2.0) * (of_days - low), np.sqrt(2.0) * (high - of_days)
+            low, high, of_days, _ = (number / COMING for number in self.days.coming()[chosen])
+            below, above = of_days - low, high - of_days
         least, most = self._range(criterion)
         return Expectation(mean, max(mean - below, least), min(mean + above, most))
 
@@ -575,7 +574,8 @@ def _sentences(comparison: RankerComparison) -> str:
         expected, *ends = (f"{value:.{digits}f}" for value in comparison.expected_)
         is_known = np.isfinite(comparison.expected_).all() and ends[0] != ends[1]
         between = f" ({ends[0]} to {ends[1]})" * bool(is_known)
-        said.append(f"{found}; expect {expected}{between} in as many rows to come.")
+        coming = "as many rows to come" if comparison.days is None else _next(comparison.days)
+        said.append(f"{found}; expect {expected}{between} in {coming}.")
     said += [_gap(comparison, other, role) for other, role in _not_taken(comparison).items()]
     n_models = len(comparison._models)
     if len(candidates) > 1:
@@ -590,6 +590,11 @@ def _sentences(comparison: RankerComparison) -> str:
     return " ".join(said)
 
 
+def _next(days: PeriodMeasurement) -> str:
+    """Return which periods to come are meant."""
+    return f"the next {COMING} {days.budget.several}"
+
+
 def _spread(comparison: RankerComparison, measure: str) -> float:
     """Return by how much the means of a measure differ."""
     return float(np.ptp([comparison.mean(model, measure) for model in comparison._models]))
@@ -600,7 +605,7 @@ def _why(comparison: RankerComparison) -> str:
     chosen, candidates = comparison.chosen_, comparison.may_be_best_
     if comparison.choose == "simplest":
         if len(candidates) > 1:
-            return f"it is the simplest of {len(candidates)} models that may be the best"
+            return f"this file cannot tell {len(candidates)} models apart, and it is the simplest of them"
         return "with 95 % confidence no other model is better"
     order, digits = comparison.order_, comparison.digits(comparison.order_)
     value, by = f"{comparison.mean(chosen, order):.{digits}f}", comparison.name_of(order)

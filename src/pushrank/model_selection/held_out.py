@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,8 @@ from pushrank.estimators._combination import OutOfFold, check_final, to_log_odds
 from pushrank.estimators._target import two_class_target
 from pushrank.held_out.fits import fit_parts, kept_in, model_scores
 from pushrank.held_out.plan import Plan, Rows, part_of_budget
-from pushrank.metrics.measurement import Measurement
+from pushrank.metrics._ranking import DEPTHS
+from pushrank.metrics.measurement import VERY_FITS, Measurement
 from pushrank.metrics.thresholds import Aim, AtBudget, Threshold
 from pushrank.model_selection.compare import checked_models, named_members
 from pushrank.model_selection.comparison import RankerComparison
@@ -229,17 +230,19 @@ class HeldOut:
     def measure(self, **options: Any) -> Measurement:
         """Return :func:`pushrank.metrics.measure` of all models on the rows held out, by one order of them.
 
-        The order is by the ranks of rows within their parts. ``options`` are those of the function; by
-        default ``k`` is the budget. Of a budget by period :meth:`compare` tells what is found, as ``days``.
+        The order is by the ranks of rows within their parts. ``options`` are those of the function; unless
+        they have a ``k`` or a fraction, ``k`` is the budget. Differences are of these very fits, and
+        :meth:`compare` allows for other training rows, too. Of a budget by period it tells what is found.
         """
         test_parts = TestParts.of(self.plan)
-        if not options and not isinstance(test_parts.budget, Budget | None):
-            options = {"k": test_parts.budget}
+        if not (isinstance(test_parts.budget, Budget | None) or {*DEPTHS} & {*options}):
+            options = {"k": test_parts.budget} | options
         seen = test_parts.folds >= 0
         scores = {name: self._of_all_rows(name)[seen] for name in self.models}
         orders = {name: on_one_scale(of_rows, test_parts.folds[seen]) for name, of_rows in scores.items()}
         options = {"random_state": self.plan.seed} | options
-        return metrics.measure(self.plan.rows.positive[seen], orders, **options)
+        measured = metrics.measure(self.plan.rows.positive[seen], orders, **options)
+        return replace(measured, caveat=VERY_FITS.format("compare()"))
 
     def guarantee(self, model: str | StackingRanker, **options: Any) -> metrics.HitsPromise:
         """Return how many hits the first rows of a list to come hold at least, by rows kept from all fits.
@@ -250,8 +253,8 @@ class HeldOut:
             A model's name, which is fitted once more, to all rows but those kept; or a fitted model that has
             not seen them, such as the list that :meth:`stack` returned.
         **options
-            Those of :func:`pushrank.metrics.guarantee`; by default the list is the budget's, of as many rows
-            as were given.
+            Those of :func:`pushrank.metrics.guarantee`; without a `k` the list is the budget's, of as many
+            rows as were given where nothing says how many come.
 
         Returns
         -------
@@ -272,8 +275,9 @@ class HeldOut:
         else:
             scores = model_scores(model, self.kept.X)
         n_rows = len(self.plan.rows.y) + len(self.kept.y)
-        if not options and self.budget is not None:
-            options = {"k": self.budget, "n_new": n_rows}
+        if "k" not in options and self.budget is not None:
+            is_known = options.keys() & {"n_new", "scores_new"}
+            options = ({} if is_known else {"n_new": n_rows}) | {"k": self.budget} | options
         found: metrics.HitsPromise = metrics.guarantee(self.kept.positive, scores, **options)
         return found
 

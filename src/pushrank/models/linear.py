@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 
-from pushrank._base.numeric import Floats
+from pushrank._base.numeric import Floats, in_dtype
 from pushrank._base.parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
 from pushrank._base.user_types import Matrix
 
@@ -463,4 +463,7 @@ def check_column_range(sums: Floats) -> None:
 
 def linear_scores(X: Matrix, coef: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return ``X @ coef`` in the dtype of ``coef``; equal rows get equal scores, wherever they stand."""
-    return np.asarray(LinearModel(X, centred=False).scores(coef.astype(np.float64)), dtype=coef.dtype)
+    scores: NDArray[np.floating] = in_dtype(
+        LinearModel(X, centred=False).scores(coef.astype(np.float64)), coef.dtype
+    )
+    return scores

@@ -91,6 +91,11 @@ class FirstScreen:
         return [row_count(self.lists.hits(model) if days is None else days.means[model].estimate), ""]
 
     @property
+    def average(self) -> str:
+        """The interval of the chosen model's mean hits in the long run, empty if there is none."""
+        return self.texts(self.mean(self.lists.main), *self.intervals[self.lists.main])[1]
+
+    @property
     def chance(self) -> float:
         """How many hits a random choice of as many rows would find, with a budget by period in each."""
         if (days := self.comparison.days) is not None:
