@@ -70,7 +70,18 @@ def test_tied_rows_count_by_the_expectation(tmp_path):
     """Equal scores put as many hits among the first rows as there are among all."""
     names = [f"row {row}" for row in range(60)]  # of rows that no training part holds
     pd.DataFrame({"plan": names, "y": [1, 0, 0] * 20}).to_csv(tmp_path / "equal.csv", index=False)
-    arguments = ["compare", tmp_path / "equal.csv", "--label", "y", *TWO, "--folds", 2, "--json"]
+    arguments = [
+        "compare",
+        tmp_path / "equal.csv",
+        "--label",
+        "y",
+        "--keep",
+        "plan",
+        *TWO,
+        "--folds",
+        2,
+        "--json",
+    ]
     for more, criterion, expected in (
         ([], "precision at 1/4", 1 / 3),
         (["--budget", 9], "hits in budget", 3),

@@ -95,7 +95,17 @@ def test_bad_output_gets_one_line_before_any_work(data, tmp_path, monkeypatch):
 def test_a_report_of_equal_scores_names_no_best_and_counts_ties_by_one_rule(tmp_path):
     names = [f"row {row}" for row in range(120)]  # of rows that no training part holds
     pd.DataFrame({"plan": names, "y": [1, 0, 0] * 40}).to_csv(tmp_path / "equal.csv", index=False)
-    call("compare", tmp_path / "equal.csv", "--label", "y", *FEW, "--report", tmp_path / "a.html")
+    call(
+        "compare",
+        tmp_path / "equal.csv",
+        "--label",
+        "y",
+        "--keep",
+        "plan",
+        *FEW,
+        "--report",
+        tmp_path / "a.html",
+    )
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert "No model is better at the top than another, by precision in 10 rows: each has 0.333." in page
     assert "120 rows tie where the list is cut" in page

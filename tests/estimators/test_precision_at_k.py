@@ -121,8 +121,10 @@ def test_the_bound_of_large_single_precision_features(data):
     bound = PerceptronAtK(**options).fit(X, y).mistake_bound_
     large = PerceptronAtK(**options).fit((1e17 * X).astype(np.float32), y)
     assert large.mistake_bound_ == pytest.approx(bound, rel=1e-3)
-    with pytest.raises(ValueError, match="beyond the range of float32; scale"):
-        PerceptronAtK(**options).fit((1e30 * X).astype(np.float32), y)
+    # Scores and bounds beyond float32 are kept in float64.
+    larger = PerceptronAtK(**options).fit((1e30 * X).astype(np.float32), y)
+    assert larger.mistake_bound_ == pytest.approx(bound, rel=1e-3)
+    assert larger.decision_function((1e30 * X).astype(np.float32)).dtype == np.float64
 
 
 def test_early_stopping_keeps_the_best_pass(data):

@@ -192,7 +192,8 @@ def test_two_grades_in_one_group_are_two_classes(loss):
 @pytest.mark.parametrize("price", ["exponential_price", "log_one_plus"])
 def test_weights_too_large_for_a_price_are_told(price):
     X, y = linear_labels(n=40)
-    PushRanker("logistic", price, alpha=0.1).fit(X, y, np.full(40, 1e-30))
+    with pytest.warns(UserWarning, match="the mean of sample_weight is 1e-30"):
+        PushRanker("logistic", price, alpha=0.1).fit(X, y, np.full(40, 1e-30))
     with pytest.raises(ValueError, match=r"adds up to .* in a class, and price=.* takes at most 1e\+100"):
         PushRanker("logistic", price).fit(X, y, np.full(40, 1e150))
     PushRanker("logistic", Power(2), alpha=0.1).fit(X, y, np.full(40, 1e150))

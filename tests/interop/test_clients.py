@@ -49,14 +49,14 @@ def test_mlflow_logs_a_pipeline_and_loads_it(rows, tmp_path, monkeypatch):
     mlflow.set_tracking_uri(tmp_path.as_uri())
     mlflow.set_experiment("top of the list")
     numbers, y = rows
-    X = pd.DataFrame(numbers, columns=list("abcd")).assign(word=np.where(numbers[:, 0] > 0, "up", "down"))
-    columns = make_column_transformer(
-        (OneHotEncoder(), ["word"]), (make_pipeline(SimpleImputer(), StandardScaler()), list("abcd"))
-    )
+    words = np.where(numbers[:, 0] > 0, "up", "down")
+    X = pd.DataFrame(numbers, columns=list("abcd")).assign(word=words)
+    numeric = make_pipeline(SimpleImputer(), StandardScaler())
+    columns = make_column_transformer((OneHotEncoder(), ["word"]), (numeric, list("abcd")))
     model = make_pipeline(columns, PNormPush()).fit(X, y)
     with mlflow.start_run():
         mlflow.log_params(model[-1].get_params())
-        # MLflow keeps models as skops files of the types that it is told to trust: those of this model.
+        # MLflow reads files of types that it is told to trust alone.
         trusted = io.get_untrusted_types(data=io.dumps(model))
         info = mlflow.sklearn.log_model(model, name="top", skops_trusted_types=trusted)
     loaded = mlflow.sklearn.load_model(info.model_uri)

@@ -129,7 +129,6 @@ OF_LABELS_AND_SCORES = {
 
 
 @pytest.mark.parametrize("name", OF_LABELS_AND_SCORES)
-@pytest.mark.filterwarnings("ignore:the interval of a difference")
 def test_of_two_texts_none_is_guessed_to_be_positive(name):
     """Active and fraud come before inactive and legit: the alphabet is wrong every time."""
     measure, spec = OF_LABELS_AND_SCORES[name], METRICS.get(name)
@@ -139,6 +138,7 @@ def test_of_two_texts_none_is_guessed_to_be_positive(name):
     with pytest.raises(ValueError, match=r"'active' and 'inactive'.* pass pos_label='active' or pos_label="):
         measure(labels, scores, **options)
     if not name.endswith("Display"):
+        options |= {"random_state": 0} if name == "compare" else {}
         named = measure(labels, scores, pos_label="active", **options)
         assert str(named) == str(measure(np.equal(labels, "active"), scores, **options))
 

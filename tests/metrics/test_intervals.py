@@ -219,7 +219,6 @@ def test_rankings_that_differ_by_the_order_of_a_sum_are_equal(metric, method, n_
         assert not found.high < 0.0
 
 
-@pytest.mark.filterwarnings("ignore:the interval of a difference")
 def test_a_certain_difference_is_certain_whatever_the_rounding():
     y, rng = np.tile([False, True], 10), np.random.default_rng(0)
     perfect, worst = rng.random((2, 20)) + np.array([[100.0], [-100.0]]) * y
@@ -308,7 +307,6 @@ def test_a_metric_that_no_resample_changes_has_no_interval_unless_it_is_a_propor
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "bca", "delong"])
-@pytest.mark.filterwarnings("ignore:the interval of a difference")
 def test_a_difference_that_no_resample_changes_has_an_interval(method):
     scores = np.arange(50.0)
     y = scores >= 40

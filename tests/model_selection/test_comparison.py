@@ -93,7 +93,9 @@ def test_candidates_and_equals_are_named_simplest_first():
     assert "Equivalent: linear or forest, which differ by less than your 0.2." in comparison.verdict()
     assert [comparison.standing(model) for model in comparison.measures] == ["chosen", "yes", "no"]
     simplest = replace(comparison, choose="simplest")
-    assert simplest.verdict().startswith("Take linear: it is the simplest of 2 models that may be the best.")
+    assert simplest.verdict().startswith(
+        "Take linear: this file cannot tell 2 models apart, and it is the simplest of them."
+    )
     assert "forest, the choice by default, has 0.005 more" in simplest.verdict()
     assert simplest.summary()["chosen"] == "linear"
     assert simplest.summary()["choices"] == {"most": "forest", "single": "forest", "simplest": "linear"}

@@ -102,6 +102,7 @@ def _decided(
         alerts=int(act.sum()),
         audited=n_drawn,
         left=int(alert.left_),
+        periods=n_periods,
         threshold=threshold,
         **_facts_of(alert),
     )

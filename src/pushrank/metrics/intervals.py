@@ -392,7 +392,7 @@ def _joined(comparison: Comparison, swapped: Floats, level: float) -> Comparison
     # Where two models are alike, rows could as well have the ranks of the other: an exact test.
     difference, n = comparison.difference, len(swapped) + 1
     reach = float(np.sort(np.append(swapped, np.inf))[int(np.ceil(level * n - BOOTSTRAP_ROUNDING)) - 1])
-    p_value = (1 + np.count_nonzero(swapped >= abs(difference) - BOOTSTRAP_ROUNDING)) / n
+    p_value = float(1 + np.count_nonzero(swapped >= abs(difference) - BOOTSTRAP_ROUNDING)) / n
     low, high = min(comparison.low, difference - reach), max(comparison.high, difference + reach)
     return Comparison(low, high, difference, max(comparison.p_value, p_value))
 

@@ -230,7 +230,7 @@ class Duel:
             raise TypeError(f"labels_after must be {wanted} for {budget.words}, got {labels_after!r}.")
         late = labels_after.total_seconds() if isinstance(labels_after, timedelta) else labels_after
         facts: dict[str, Any] = {"budget": str(budget), "until": until, "labels_after": late}
-        facts |= {"secret": check_secret(secret or token_hex()), "periods": []}
+        facts |= {"secret": check_secret(token_hex() if secret is None else secret), "periods": []}
         facts |= {"models": models, "positive": positive, "zone": None}
         self._begin(State(state, KIND, facts))
 
