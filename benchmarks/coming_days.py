@@ -5,7 +5,7 @@
 The hits of past days and of seven days to come are drawn again and again: independent days of a Poisson
 distribution, overdispersed ones, whose mean varies from day to day by a gamma distribution, and days of
 storms, in which neighbours are alike. Printed is how often the range of ``PeriodMeasurement.coming`` holds
-the hits of the seven days, how often these are no fewer than ``guarantee_days(total=True)`` promises, and
+the hits of the seven days, how often these are no fewer than ``guarantee_days`` promises, and
 both beside the mean; and how often the interval of a share of days holds the share of days with a hit. The
 line on top says what 95 % less three standard errors is for so many draws. Where days are independent a
 lower number is a failure, and the program ends with an error. For days of storms nothing is proved: they
@@ -21,7 +21,7 @@ import numpy as np
 
 from pushrank._base.numeric import Floats
 from pushrank.metrics.periods import COMING, coming_interval, share_interval
-from pushrank.metrics.promises.days import total_of_coming_days
+from pushrank.metrics.promises.days import hits_of_coming_days
 
 LENGTHS = (21, 58, 180)
 BUDGET = 20
@@ -82,7 +82,7 @@ def main() -> None:
                 hits = draw(rng, n_days + COMING).clip(max=BUDGET)
                 past, coming = hits[:n_days], hits[n_days:].sum()
                 low, high, *_ = coming_interval(past, 0.95, COMING, BUDGET)
-                promise = total_of_coming_days(past, COMING)
+                promise = hits_of_coming_days(past, COMING)
                 least_share, most_share, *_ = share_interval(past, 1.0, 0.95)
                 # Where all days are alike there is no range.
                 is_in = np.isnan(low) or round(low) <= coming <= round(high)

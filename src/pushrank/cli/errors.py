@@ -27,7 +27,7 @@ IN_OPTIONS = {
     r"(?<![\w-])(?<=, )acted\b|\bacted(?= holds)": "--acted",
     r"(?<![\w-])budget=(?=\d)": "--budget ",
     r"(?<![\w-])cv=(?=\d)": "--folds ",
-    "promise less by n_kept or confidence_level": "promise less surely, by a lower --promise",
+    "a lower confidence level": "a lower --promise",
     "^groups are all the same": "all rows have one --group",
     "smaller gap, a longer window, fewer parts,": "shorter --labels-after, fewer --folds,",
     r"(?<![\w-])(solver|weak_rankers)='([\w-]+)'": r"--set \1=\2",

@@ -31,6 +31,7 @@ from pushrank.cli.write import write_figure, write_table, writing
 from pushrank.held_out import record_warnings
 from pushrank.metrics import Measurement, PeriodMeasurement
 from pushrank.metrics.measurement import VERY_FITS, number_text
+from pushrank.metrics.periods import COMING
 from pushrank.metrics.promises.days import hits_of_coming_days
 
 CONFIDENCE_LEVEL = 0.95
@@ -290,13 +291,13 @@ def show_periods(
         promised = {}
         if level is not None:
             # Promises of several lists hold together where they share the chance to fail.
-            at: dict[str, Any] = {"k": budget.n, "confidence_level": 1.0 - (1.0 - level) / len(scores)}
+            at: dict[str, Any] = {"n_coming": COMING, "confidence_level": 1.0 - (1.0 - level) / len(scores)}
             days = budget.periods(time).codes
             for of, values in scores.items():
                 if config.is_limited:
                     promised[of] = hits_of_coming_days(measured.hits[of], **at)
                 else:
-                    promised[of] = metrics.guarantee_days(y, values, days, **at).hits
+                    promised[of] = metrics.guarantee_days(y, values, days, k=budget.n, **at).hits
     for line in warned:
         warn(in_option_names(line))
     if config.as_json:
@@ -316,10 +317,11 @@ def show_periods(
     for sentence in measured.sentences(every=config.every):
         say(sentence)
     best, limits = ("the best", " within limits") if config.is_limited else ("the first", "")
+    coming = f"the next {COMING} {budget.several}"
     for of, hits in promised.items():
         say(
-            f"{of}: with {100 * (level or 0.0):g} % confidence {best} {budget.n:,} rows{limits} of a coming "
-            f"{budget.per} hold at least {hits:,} hits, if it is drawn as these {budget.several} were."
+            f"{of}: with {100 * (level or 0.0):g} % confidence {best} {budget.n:,} rows{limits} of each of "
+            f"{coming} hold at least {hits:,} hits together, if these are as those were."
         )
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+import warnings
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -46,7 +47,10 @@ def promise_of_periods(
     y: Any, scores: Any, periods: Any, budget: Budget
 ) -> tuple[dict[str, Any] | None, str]:
     """Return how many hits the first rows of the next periods hold together at least, and say it."""
-    least = guarantee_days(y, scores, periods, k=budget.n, n_coming=COMING, total=True).hits
+    with warnings.catch_warnings():
+        # The sentence says so, too.
+        warnings.filterwarnings("ignore", message=".* promise no hit")
+        least = guarantee_days(y, scores, periods, k=budget.n, n_coming=COMING).hits
     several = budget.several
     if not least:
         return None, f"No guarantee for the next {COMING} {several}: there are too few hits, or {several}."

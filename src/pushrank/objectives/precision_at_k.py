@@ -13,7 +13,6 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from pushrank._base.docstrings import shared_docs_from
 from pushrank._base.numeric import Floats
 from pushrank._base.parallel import compiled
 from pushrank._base.validation import check_choice, check_k, is_count, resolve_k
@@ -462,72 +461,3 @@ class PrecisionAtK(ScoreSurrogate):
                 "hits. Take a smaller k, or a fraction of the positives such as 0.25."
             )
         return float(resolve_k_within(float(self.k), counted, float(n_positive)))
-
-
-_shared_docs = shared_docs_from({
-    "k": """Parameters
-----------
-k : int or float
-    A number of rows, or a fraction of the positives.
-
-Returns
--------
-PrecisionAtK
-    The surrogate, whose docstring has the formula, ties, cost, errors and source.""",
-})  # fmt: skip
-
-
-@_shared_docs
-def prec_at_k_struct(k: float = 0.25) -> PrecisionAtK:
-    """Return ``PrecisionAtK(k, "struct")``, the structural SVM's convex surrogate, which is no upper bound.
-
-    %(k)s
-
-    Examples
-    --------
-    >>> prec_at_k_struct(1).value([0, 1, 1], [0.0, 1.0, 2.0])
-    -1.0
-    """
-    return PrecisionAtK(k, "struct")
-
-
-@_shared_docs
-def prec_at_k_ramp(k: float = 0.25) -> PrecisionAtK:
-    """Return ``PrecisionAtK(k, "ramp")``, the tightest upper bound, which is not convex.
-
-    %(k)s
-
-    Examples
-    --------
-    >>> prec_at_k_ramp(1).value([0, 1, 1], [0.0, -5.0, 2.0])
-    0.0
-    """
-    return PrecisionAtK(k, "ramp")
-
-
-@_shared_docs
-def prec_at_k_max(k: float = 0.25) -> PrecisionAtK:
-    """Return ``PrecisionAtK(k, "max")``, a convex upper bound.
-
-    %(k)s
-
-    Examples
-    --------
-    >>> prec_at_k_max(1).value([0, 1, 1], [0.0, -5.0, 2.0])
-    6.0
-    """
-    return PrecisionAtK(k, "max")
-
-
-@_shared_docs
-def prec_at_k_avg(k: float = 0.25) -> PrecisionAtK:
-    """Return ``PrecisionAtK(k, "avg")``, the tighter of the convex upper bounds.
-
-    %(k)s
-
-    Examples
-    --------
-    >>> prec_at_k_avg(1).value([0, 1, 1], [0.0, -5.0, 2.0])
-    2.5
-    """
-    return PrecisionAtK(k, "avg")
