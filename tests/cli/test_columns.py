@@ -136,8 +136,8 @@ def test_a_column_that_lies_elsewhere_is_named(tmp_path, frame):
             "x": (told.assign(x=np.nan), "'x' is empty, before in 0 % of rows. Check that columns are"),
             "one": (told[:1].assign(x=np.nan), "'x' is empty, before in 0 %"),
             "word": (told.assign(word=""), "'word' is empty, before in 0 % of rows"),
-            "cents": (told[:20].assign(x=100.0 * told["x"] + 500.0), "'x' is not from -2."),
-            "thousands": (told.assign(amount=told["amount"] * 1e-6), "'amount' is not from 0.00"),
+            "cents": (told[:20].assign(x=100.0 * told["x"] + 500.0), "'x' is above 2."),
+            "thousands": (told.assign(amount=told["amount"] * 1e-6), "'amount' is below 0.00"),
             "same": (told, ""),
             "ten": (told[:10], ""),
             # 30 % of them were empty before.

@@ -83,8 +83,13 @@ def test_a_missing_label_is_unknown_or_refused(tmp_path, capsys):
 def test_labels_so_far_may_be_of_one_class(tmp_path):
     for cells, n in ((["0", "0", None], 0), (["1", None, None], 1), ([None, None, None], 0)):
         rows = text_table(tmp_path, y=cells, x=["a", "b", "c"])
-        for positive in ("1", None):
-            assert label_rows(rows, rows.labels("y"), positive, may_lack="they stay").y.sum() == n
+        assert label_rows(rows, rows.labels("y"), "1", may_lack="they stay").y.sum() == n
+        if n:
+            # The other label that is still to come may be 0, or 2.
+            with pytest.raises(InputError, match="holds one label so far; name the positive one"):
+                label_rows(rows, rows.labels("y"), None, may_lack="they stay")
+        else:
+            assert label_rows(rows, rows.labels("y"), None, may_lack="they stay").y.sum() == 0
 
 
 def test_a_dash_beside_two_labels_is_none(tmp_path, capsys):

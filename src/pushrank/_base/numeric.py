@@ -62,3 +62,9 @@ def in_dtype(values: NDArray[np.floating], dtype: Any) -> Any:
     sizes, kind = np.abs(values), np.finfo(dtype)
     fits = (sizes <= kind.max) & ((sizes >= kind.tiny) | (sizes == 0.0))
     return values.astype(dtype, copy=False) if fits.all() else values
+
+
+def type_of_scores(coef: NDArray[np.floating]) -> Any:
+    """Return the type of scores of coefficients: their own, or float64 where float32 may not hold scores."""
+    largest = float(np.abs(coef).max(initial=0.0))
+    return coef.dtype if largest == 0.0 or 1e-15 <= largest <= 1e15 else np.dtype(np.float64)

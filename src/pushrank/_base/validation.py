@@ -506,7 +506,7 @@ def marks_of(acted: ArrayLike) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
         shown = ", ".join(f"{str(different[at])!r} ({counts[at]:,} of {len(words):,} rows)" for at in odd[:5])
         shown += f" and {len(odd) - 5:,} more" * (len(odd) > 5)
         how = "write list, yes or 1 where somebody looked, and 0, no or nothing where nobody did"
-        if 2 * counts[odd[0]] > len(words):
+        if 2 * counts[odd].sum() > len(words):
             raise ValueError(f"acted holds {shown}, which does not say whether somebody looked: {how}.")
         warn(f"acted holds {shown}, which count as looked at; otherwise {how}.")
     return words, np.array([is_it is not False for is_it in are_known], dtype=bool)[codes]

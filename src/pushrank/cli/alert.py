@@ -95,14 +95,13 @@ def _decided(
     now = "" if threshold is None else f"; the threshold is {threshold:.4g} now"
     n = alert.budget.n - alert.audit
     n_periods = len(alert.budget.periods(table.times(when)).labels)
-    latest = f" in the last of {n_periods:,} {alert.budget.several}" * (n_periods > 1)
+    latest = f" in the last {alert.budget.per}" * (n_periods > 1)
     scored.tell(
         f"{act.sum():,} of {len(table):,} rows are alerts{drawn}; {alert.left_:,} of {n:,} "
         f"{alert.budget.each} are left{latest}{now}.",
         alerts=int(act.sum()),
         audited=n_drawn,
         left=int(alert.left_),
-        periods=n_periods,
         threshold=threshold,
         **_facts_of(alert),
     )

@@ -17,7 +17,7 @@ from pushrank.cli.options import rows_for
 from pushrank.cli.score import beside, row_names
 from pushrank.cli.screen import print_json
 from pushrank.cli.source.format import TextFormat
-from pushrank.cli.source.labels import labels_so_far, positive_so_far
+from pushrank.cli.source.labels import label_key, labels_so_far, positive_so_far
 from pushrank.cli.source.open import Source
 from pushrank.cli.source.table import Table
 from pushrank.cli.write import write_table
@@ -128,7 +128,7 @@ def _duel(
             times = _times(table, config, config.budget) if len(table) else no_times
             late = span_of(config.labels_after, times, config.time)
             late = late.item() if isinstance(late, np.timedelta64) else late and int(late)
-            if config.positive is None and len({*positives}) > 1:
+            if config.positive is None and len({*map(label_key, positives)}) > 1:
                 both = " and ".join(positives)
                 raise InputError(f"the models rank {both} at the top; name the label of hits: --positive.")
             of_models: Any = {"models": digests, "positive": config.positive or next(iter(positives), None)}

@@ -352,4 +352,5 @@ class DuelOptions:
         for name in wanted:
             if getattr(self, name) is None:
                 raise InputError(f"a duel needs --{name}; see pushrank duel --help.")
-        write.check_output(self.output, write.TABLES_WRITTEN, [*paths, self.labels], force=self.force)
+        inputs = [*paths, self.labels, self.state]
+        write.check_output(self.output, write.TABLES_WRITTEN, inputs, force=self.force)

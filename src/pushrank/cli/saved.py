@@ -197,10 +197,11 @@ def _moved(features: Any, spans: dict[str, list[float]], n_fitted: int) -> Itera
             yield f"{name!r} is empty, before in {100.0 * gaps:.3g} % of rows"
         # By Chernoff's bound, half of n values are as seldom beyond an end.
         if n and ends and 2.0 * (4.0 * share * (1.0 - share)) ** (n / 2.0) < least:
-            n_beyond = max(np.sum(values < ends[0]), np.sum(values > ends[1]))
-            if 2 * n_beyond > n:
-                shown = f"{ends[0]:.4g} to {ends[1]:.4g} in {100.0 * n_beyond / n:.0f} % of rows"
-                yield f"{name!r} is not from {shown}, before in 2 %"
+            low, high = ends
+            for side, end, is_beyond in (("below", low, values < low), ("above", high, values > high)):
+                if 2 * np.sum(is_beyond) > n:
+                    rows = f"{100.0 * np.mean(is_beyond):.0f} % of rows"
+                    yield f"{name!r} is {side} {end:.4g} in {rows}, before in 1 %"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,12 +71,12 @@ def check_output(
         raise InputError(f"the folder {path.parent} cannot be written to; choose another.")
     if kind in SHEETS and find_spec("openpyxl") is None:
         raise InputError(f"{path}: Excel files are written with openpyxl: pip install openpyxl.")
-    if not path.exists():
-        return
-    # Two paths may lead to one file, by way of a link for example.
-    if any(other is not None and other.exists() and path.samefile(other) for other in inputs):
+    # Two paths may lead to one file, by way of a link for example, which may not be there yet.
+    if any(other is not None and path.resolve() == other.resolve() for other in inputs) or any(
+        other is not None and path.exists() and other.exists() and path.samefile(other) for other in inputs
+    ):
         raise InputError(f"{path} is an input, which the result would replace; choose another name.")
-    if not (force or _is_ours(path, kind)):
+    if path.exists() and not (force or _is_ours(path, kind)):
         raise InputError(
             f"{path} exists and was not written by pushrank; choose another name, or replace it: --force."
         )
@@ -102,13 +102,16 @@ def _is_ours(path: Path, kind: str) -> bool:
             with zipfile.ZipFile(path) as archive:
                 return b"creator>pushrank<" in archive.read("docProps/core.xml")
         with open_file(path) as stream:
-            # In Latin-1 every byte is a letter: no encoding is refused, and names of our columns are ASCII.
-            header = re.search(OUR_COLUMNS, stream.read(1 << 20).decode("latin-1").partition("\n")[0])
+            start = stream.read(1 << 20)
+        marks = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+        # In Latin-1 every byte is a letter: no encoding is refused, and names of our columns are ASCII.
+        encoding = next((of for mark, of in marks.items() if start.startswith(mark)), "latin-1")
+        header = re.search(OUR_COLUMNS, start.decode(encoding, errors="ignore").partition("\n")[0])
         if header is None or header[4]:
             return header is not None
         # Other programs write columns of these names, too, but seldom with such a first row.
         rank, start = ("part", 0) if header[3] else (header[1], 1)
-        first = pd.read_csv(path, sep=header[2] or header[3], nrows=1, encoding="latin-1")
+        first = pd.read_csv(path, sep=header[2] or header[3], nrows=1, encoding=encoding)
         return bool((first[rank] == start).all())
     # A file that cannot be read as its name says was not written by a command.
     except (OSError, ValueError, LookupError, zipfile.BadZipFile, pa.ArrowException):

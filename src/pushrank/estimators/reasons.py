@@ -76,8 +76,11 @@ def explain(
     ['worst fractal dimension', 'base']
     """
     check_is_fitted(model)
-    if isinstance(model, Pipeline) and hasattr(model, "feature_names_in_"):
-        # It takes columns by their names in any order, and its parts are in that of the fit.
+    if hasattr(model, "feature_names_in_"):
+        # Columns are known by their names, in any order, and parts are in that of the fit.
+        for of in (X, over):
+            if lacking := {*model.feature_names_in_} - {*of.columns} if hasattr(of, "iloc") else ():
+                raise ValueError(f"rows lack features of the fit: columns {sorted(lacking)}.")
         X, over = (of[[*model.feature_names_in_]] if hasattr(of, "iloc") else of for of in (X, over))
     found = parts_over(model, X, over, random_state)
     if hasattr(X, "iloc"):

@@ -17,6 +17,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder
 
 from pushrank._base.files import atomic_write
+from pushrank._base.numeric import type_of_scores
 from pushrank.interop import _scores
 
 __all__ = ["export_numpy"]
@@ -184,7 +185,7 @@ def _write_scores(scores: _scores.Scores, file: Source) -> None:
         file.constant("COEF", scores.coef.astype(np.float64))
         formula = "Z @ COEF - THRESHOLD"
         # Scores of coefficients in single precision are rounded to it, as the ranker rounds them.
-        if scores.coef.dtype == np.float32:
+        if type_of_scores(scores.coef) == np.float32:
             formula = "(Z @ COEF).astype(np.float32) - np.float32(THRESHOLD)"
         file.lines.append(f"scores = {formula}")
     elif isinstance(scores, _scores.KernelScores):

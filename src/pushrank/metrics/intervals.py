@@ -32,8 +32,8 @@ FEW_ROWS = 50
 # Differences of fewer rows of a class have no interval: no test of them both holds its level and has power.
 MIN_ROWS_OF_DIFFERENCES = 5
 MIN_ROWS_OF_SCORES = 15
-# So many draws give the least p-value of .002.
-MAX_SWAPS = 499
+# So many draws give the least p-values of .005 and .002.
+MIN_SWAPS, MAX_SWAPS = 199, 499
 
 
 class ConfidenceInterval(NamedTuple):
@@ -378,7 +378,10 @@ def _differences_of_swapped(
     ranks = [rankdata(ranking.scores) for ranking in rankings]
     units = np.arange(first.n_rows) if first.groups is None else first.groups
     tested = [j for j, of in enumerate(metrics) if not (of.spec.uses_scores or of.spec.error.hits)]
-    differences = np.zeros((min(sampling.number(first.n_rows), MAX_SWAPS), len(tested)))
+    # A p-value below that of the level takes more draws.
+    few = max(MIN_SWAPS, sampling.number(first.n_rows) // 4, int(2.0 / (1.0 - sampling.level)))
+    n_draws = min(few, MAX_SWAPS)
+    differences = np.zeros((n_draws, len(tested)))
     for row in differences if tested else ():
         is_swapped = random.random(int(units.max()) + 1)[units] < 0.5
         both = [first.with_scores(np.where(is_swapped, *of)) for of in (ranks, ranks[::-1])]
@@ -391,7 +394,8 @@ def _joined(comparison: Comparison, swapped: Floats, level: float) -> Comparison
     """Return a comparison whose interval also holds the differences that swapped ranks do not reject."""
     # Where two models are alike, rows could as well have the ranks of the other: an exact test.
     difference, n = comparison.difference, len(swapped) + 1
-    reach = float(np.sort(np.append(swapped, np.inf))[int(np.ceil(level * n - BOOTSTRAP_ROUNDING)) - 1])
+    rank = min(int(np.ceil(level * n - BOOTSTRAP_ROUNDING)), n - 1)
+    reach = float(np.sort(swapped)[rank - 1])
     p_value = float(1 + np.count_nonzero(swapped >= abs(difference) - BOOTSTRAP_ROUNDING)) / n
     low, high = min(comparison.low, difference - reach), max(comparison.high, difference + reach)
     return Comparison(low, high, difference, max(comparison.p_value, p_value))

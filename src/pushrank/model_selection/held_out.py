@@ -235,7 +235,9 @@ class HeldOut:
         :meth:`compare` allows for other training rows, too. Of a budget by period it tells what is found.
         """
         test_parts = TestParts.of(self.plan)
-        if not (isinstance(test_parts.budget, Budget | None) or {*DEPTHS} & {*options}):
+        if not (
+            isinstance(test_parts.budget, Budget | None) or any(options.get(of) is not None for of in DEPTHS)
+        ):
             options = {"k": test_parts.budget} | options
         seen = test_parts.folds >= 0
         scores = {name: self._of_all_rows(name)[seen] for name in self.models}
@@ -275,9 +277,11 @@ class HeldOut:
         else:
             scores = model_scores(model, self.kept.X)
         n_rows = len(self.plan.rows.y) + len(self.kept.y)
-        if "k" not in options and self.budget is not None:
-            is_known = options.keys() & {"n_new", "scores_new"}
-            options = ({} if is_known else {"n_new": n_rows}) | {"k": self.budget} | options
+        if options.get("k") is None and self.budget is not None:
+            given = options.get("scores_new")
+            n_new = options.get("n_new", n_rows) if given is None else len(given)
+            k = self.budget if isinstance(self.budget, Budget) else min(self.budget, n_new)
+            options = ({"n_new": n_new} if given is None else {}) | options | {"k": k}
         found: metrics.HitsPromise = metrics.guarantee(self.kept.positive, scores, **options)
         return found
 

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 
-from pushrank._base.numeric import Floats, in_dtype
+from pushrank._base.numeric import Floats, type_of_scores
 from pushrank._base.parallel import compiled, map_chunks, read_only, row_chunks, sum_chunks
 from pushrank._base.user_types import Matrix
 
@@ -463,7 +463,5 @@ def check_column_range(sums: Floats) -> None:
 
 def linear_scores(X: Matrix, coef: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return ``X @ coef`` in the dtype of ``coef``; equal rows get equal scores, wherever they stand."""
-    scores: NDArray[np.floating] = in_dtype(
-        LinearModel(X, centred=False).scores(coef.astype(np.float64)), coef.dtype
-    )
-    return scores
+    scores = LinearModel(X, centred=False).scores(coef.astype(np.float64))
+    return scores.astype(type_of_scores(coef), copy=False)

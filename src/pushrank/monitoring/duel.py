@@ -84,7 +84,8 @@ class Verdict:
         How many more hits a period the list of the challenger holds on these very days, and the ends of a
         95 % interval, by the coins.
     evidence : float
-        Against the two being equal on days to come; 20 decides, whenever one looks.
+        Against the two being equal on days to come, the most that there has been; 20 decides, whenever one
+        looks.
     p_value : float or None
         By the t test at the look named beforehand; None before it, or without one.
     until : int or None
@@ -130,7 +131,8 @@ class Verdict:
             if self.p_value is not None:
                 shown = f"p = {self.p_value:.2g}, at the look after {self.until:,} {several}, if independent"
         if self.winner is not None:
-            return [these, f"For {several} to come: the {self.winner} finds more ({shown})."]
+            spells = "" if self.until is not None else ", unless good ones of a model come in spells"
+            return [these, f"For {several} to come{spells}: the {self.winner} finds more ({shown})."]
         undecided = "not yet decided" if self.p_value is None else "not decided"
         return [these, f"For {several} to come: {undecided} ({shown})."]
 
@@ -177,22 +179,23 @@ class Duel:
     where both models list it. The two lists of which the difference is estimated are then those of the first
     rows alone: give a period's rows whole. Rows that tie are in an order by their names and the secret.
 
-    The second of two disputed pairs has the opposite coin of the first, so that each model brings half of the
-    rows. *On these very days* chance is in the coins alone. The variance of :math:`W_B - W_A` is at most the
-    mean number W of credits, so that the normal interval of half a length :math:`2 z \sqrt{W + z^2 / 2}` is
-    conservative, also where credits are few. *For days to come* periods are the unit. With
-    :math:`x_d = (W_B - W_A) / m_d` of period d, where one model brought :math:`m_d` of the disputed rows and
-    the other no more, the evidence is the mean over :math:`\lambda` in (.2, .4, .8), and over both signs, of
+    The second of two disputed pairs has the opposite coin of the first, so that each model brings half of
+    the rows. *On these very days* chance is in the coins alone. The variance of :math:`W_B - W_A` is at
+    most the mean number W of credits, so that the normal interval of half a length :math:`2 z \sqrt{W +
+    z^2 / 2}` is conservative, also where credits are few. *For days to come* periods are the unit. With
+    :math:`x_d = (W_B - W_A) / m_d` of period d, where no model has brought more than :math:`m_d` disputed
+    rows in a period so far, the evidence is the mean over :math:`\lambda` in (.2, .4, .8), and both
+    signs, of
 
     .. math:: \exp\Big(-2 \lambda^2 r \sum_d x_d^2\Big) \prod_d (1 \pm \lambda x_d),
 
     where r is the sum of the autocorrelations of x up to lag 14 with weights that fall to 0, at least 0.
-    Where both models find equally much in the mean, given how many rows are disputed and what came before,
-    it ever exceeds 20 with a chance of 5 % at most, also where one of them finds most of its hits on few
-    days. Where good spells of one model last for many days that chance is larger, which the term in r
-    lessens. With `until` it is a t test of the differences at 5 %, which takes days to be independent, and
-    none of them to decide alone. Periods count in order, since hits that are confirmed sooner for one model
-    would bias an early look. A challenger that has learnt from labels of the champion's list starts behind.
+    Where both models find equally much in the mean, whatever came before, it ever exceeds 20 with a chance
+    of 5 % at most, also where one of them finds most of its hits on few days. Where good spells of one
+    model last for many days that chance is larger, which the term in r lessens. With `until` it is a t test
+    of the differences at 5 %, which takes days to be independent, and none of them to decide alone. Periods
+    count in order, since hits that are confirmed sooner for one model would bias an early look. A
+    challenger that has learnt from labels of the champion's list starts behind.
 
     References
     ----------
@@ -455,7 +458,7 @@ class Duel:
         # A verdict once given stands.
         over = np.flatnonzero(total_evidence >= NEEDED)
         winner = WHO[int(np.argmax(paths[:, over[0]]))] if len(over) else None
-        evidence = float(total_evidence[-1]) if len(days) else 1.0
+        evidence = float(total_evidence.max(initial=1.0))
         p_value, until = None, self.until
         if until is not None:
             winner, first = None, differences[:until]
@@ -473,7 +476,7 @@ class Duel:
 def evidence_by_day(differences: Floats, most: Floats) -> Floats:
     """Return the evidence for the champion, and for the challenger, after each day, shape (2, n_days)."""
     # Bets on a mean of 0, less what spells of days may explain, as :class:`Duel` has it.
-    x = differences / np.maximum(most, 1.0)
+    x = differences / np.maximum(np.maximum.accumulate(most), 1.0)
     totals, squares, n = np.cumsum(x), np.cumsum(x * x), np.arange(1.0, len(x) + 1.0)
     mean, covariances = totals / n, np.zeros(len(x))
     for lag in range(1, min(MAX_LAG + 1, len(x))):
@@ -572,6 +575,9 @@ def compare_lists(
         raise ValueError("y, champion, challenger and time must be of one length.")
     if not np.isin(labels[~np.isnan(labels)], (0.0, 1.0)).all():
         raise ValueError("y must hold 0, 1 or NaN.")
+    if np.array_equal(*scores):
+        # Ties of the same scores are in the same order, whatever it is.
+        scores = (np.arange(len(labels), 0.0, -1.0),) * 2
     ends, has_ties, unknown = np.zeros(2, dtype=np.int64), False, np.isnan(labels)
     for rows in periods.rows:
         sure, tied, room = zip(*(_with_ties(of[rows], budget.n) for of in scores), strict=True)

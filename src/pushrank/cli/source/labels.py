@@ -105,8 +105,10 @@ def positive_so_far(column: Column, positive: str | None) -> str:
     if positive is not None:
         return positive
     classes = read_labels(column, None)[2]
-    of_pairs = [hit for other, hit in PAIRS if {of.shown.casefold() for of in classes} <= {other, hit}]
-    if of_pairs:
+    shown = {of.shown.casefold() for of in classes}
+    of_pairs = [hit for other, hit in PAIRS if shown <= {other, hit}]
+    # Beside a label that is still to come 1 is the hit, as in 0 and 1, or is not, as in 1 and 2.
+    if of_pairs and shown != {"1"}:
         return of_pairs[0]
     if len(classes) < 2:
         raise InputError(f"{column} holds one label so far; name the positive one: --positive.")
@@ -119,7 +121,7 @@ def positive_so_far(column: Column, positive: str | None) -> str:
 def labels_so_far(column: Column, positive: str) -> NDArray[np.float64]:
     """Return 1 of positive rows, 0 of others, and NaN of those that have no label yet."""
     has_label, _, classes = read_labels(column, positive)
-    wanted = _label_key(positive)
+    wanted = label_key(positive)
     positives = [text for of in classes for text in of.spellings if of.key == wanted]
     shown = listed(repr(text) for of in classes for text in of.spellings if of.key != wanted)
     if len(classes) > 2:
@@ -136,7 +138,7 @@ def labels_so_far(column: Column, positive: str) -> NDArray[np.float64]:
     return np.where(has_label, column.values.isin(positives).astype(np.float64), np.nan)
 
 
-def _label_key(text: str) -> Decimal | str:
+def label_key(text: str) -> Decimal | str:
     """Return what two labels have in common that are the same: the exact number, or the text."""
     text = text.strip().replace("\u2212", "-")
     if re.fullmatch(NUMBER, text) and abs((number := Decimal(text)).adjusted()) <= MAX_EXPONENT:
@@ -151,8 +153,8 @@ def read_labels(
     texts = pa.array(column.counts.index, pa.string())
     # Labels that are no texts are written with a decimal point already.
     written = plain(texts, column.table.text_format) if kind_of(column.cells) is Kind.TEXT else texts
-    keys = dict(zip(texts.to_pylist(), map(_label_key, written.to_pylist()), strict=True))
-    wanted = None if positive is None else _label_key(positive)
+    keys = dict(zip(texts.to_pylist(), map(label_key, written.to_pylist()), strict=True))
+    wanted = None if positive is None else label_key(positive)
     no_label = [text for text in keys if text.strip() in UNLABELLED and keys[text] != wanted]
     dashes = [text for text in keys if text.strip() in {"-", "–", "—"} and keys[text] != wanted]
     # Beside one other label a dash is its opposite, and beside several it is none.
@@ -173,7 +175,7 @@ def positive_class(classes: list[LabelClass], positive: str | None) -> tuple[Lab
     """Return the class to be ranked at the top, or the rarest, with what is to be said, where none shows."""
     found, holds = [], f"holds {len(classes)} labels, {listed(map(str, classes))}"
     if positive is not None:
-        found = [group for group in classes if group.key == _label_key(positive)]
+        found = [group for group in classes if group.key == label_key(positive)]
         holds = f"holds no {positive!r}, but {listed(map(str, classes))}"
     # A number and a text, such as 3e99999999, have no order.
     elif len(classes) == 2 and len({type(group.key) for group in classes}) == 1:

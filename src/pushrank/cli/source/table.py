@@ -109,8 +109,11 @@ class Column:
     def warn_of_spellings(self) -> None:
         """Warn of texts that a person takes for the same."""
         texts = pd.Series(self.counts.index, dtype=object)
-        spellings = texts.groupby(texts.str.split().str.join(" ").str.casefold(), sort=False).agg(list)
-        if shown := listed(" and ".join(map(repr, several)) for several in spellings if len(several) > 1):
+        folded = texts.str.split().str.join(" ").str.casefold()
+        several, alike = folded.duplicated(keep=False), dict[str, list[str]]()
+        for word, text in zip(folded[several], texts[several], strict=True):
+            alike.setdefault(word, []).append(text)
+        if shown := listed(" and ".join(map(repr, spellings)) for spellings in alike.values()):
             how = "differ in case or blanks only, and count as different; write them in one way"
             warn(f"{self}: {shown} {how}.")
 
