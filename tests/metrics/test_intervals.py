@@ -388,7 +388,7 @@ def test_the_p_value_agrees_with_the_interval(n_positive, n_seeds):
             a, b = rng.normal(size=(2, 90)) + np.array([1.9, 0.8])[:, None] * y
             options = {"method": method, "n_resamples": 199, "random_state": seed}
             found = metrics.compare(y, a, b, "average_precision", **options)
-            if not 0.04 < found.p_value < 0.06:  # quantiles are read between resamples
+            if not 0.03 < found.p_value < 0.07:  # quantiles are read between resamples
                 assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
 
 

@@ -87,6 +87,7 @@ class RankBoost(BoostedRankerMixin, BaseEstimator):
     (50, True)
     """
 
+    _weights_are_copies = True
     variant: Literal["coordinate", "freund"] = "coordinate"
     _: KW_ONLY
     choice: Literal["absolute", "signed"] = "absolute"
@@ -236,6 +237,7 @@ class SmoothMarginRanking(BoostedRankerMixin, BaseEstimator):
     True
     """
 
+    _weights_are_copies = True
     not_separable: Literal["raise", "warn"] = "raise"
     _: KW_ONLY
     ascent: Literal["approximate", "exact"] = "approximate"
@@ -319,6 +321,7 @@ class AdaBoostRanker(BoostedRankerMixin, BaseEstimator):
     True
     """
 
+    _weights_are_copies = True
     constant_ranker: bool = True
 
     def _boosting_spec(self) -> BoostingSpec:

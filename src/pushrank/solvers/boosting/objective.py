@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -108,9 +107,8 @@ def score_objective(
 
 
 def _log_n_pairs(sample: Sample) -> float:
-    """Return the logarithm of the number of positives times that of negatives, without those of no weight."""
-    sides = (sample.positives, sample.positive_weights), (sample.negatives, sample.negative_weights)
-    return math.fsum(math.log(len(r) if w is None else np.count_nonzero(w)) for r, w in sides)
+    """Return the logarithm of the weight of all positives times that of all negatives."""
+    return float(np.sum(np.log(sample.class_weights)))
 
 
 class _SearchedObjective:
