@@ -37,12 +37,12 @@ def found_by_ten(days):
 
 
 # %%
-# What do 99 past days promise for one coming day, and for 19 of the next 20?
+# What do 99 past days promise for one coming day, and for the next 20 together?
 past = draw_days(99)
 of_rows = {"y_true": y[past.ravel()], "scores": scores[past.ravel()]}
 days = np.repeat(np.arange(99), 60)
 one = guarantee_days(**of_rows, days=days, k=10)
-many = guarantee_days(**of_rows, days=days, k=10, n_coming=20, n_kept=19)
+many = guarantee_days(**of_rows, days=days, k=10, n_coming=20)
 print(one)
 print(many)
 

@@ -319,6 +319,7 @@ def save_model(saved: SavedModel, path: Path) -> None:
     # Lists are long in a file of skops, and a text is short.
     fields = asdict(replace(saved, pipeline=Pipeline([]), profiles={}))
     fields["profiles"] = json.dumps(saved.profiles)
+    fields["training"] = saved.training | {"spans": json.dumps(saved.training.get("spans", {}))}
     content = {"format": MODEL_FORMAT, "pushrank": version("pushrank"), **fields, "pipeline": saved.pipeline}
     facts = facts_of(saved, version("pushrank"))
     with writing(path):

@@ -49,6 +49,9 @@ class SavedModel(RowScorer):
         fields = {key: value for key, value in content.items() if key not in ("format", "pushrank")}
         alert, reference = fields["alert"], fields.get("reference")
         promised = {"alert": alert and Alert(**alert), "reference": reference and Reference.load(reference)}
+        promised["training"] = fields["training"] | {
+            "spans": json.loads(fields["training"].get("spans", "{}"))
+        }
         return cls(**fields | promised | {"profiles": json.loads(fields.get("profiles", "{}"))})
 
     @classmethod
