@@ -361,7 +361,7 @@ latest rows instead of rows drawn at random.""",
     # Searches for a budget.
     "budget_parameters": """budget : int or Budget, default=None
     How many rows you can act on, of as many rows as ``X`` has, or in every period, such as ``Budget(150,
-    per="day")`` of :mod:`pushrank.budgets`; that needs `time`.
+    per="day")`` of ``pushrank.budgets``; that needs `time`.
 fraction : float, default=None
     The budget as a fraction of the rows, in (0, 1].
 fraction_of_positives : float, default=None

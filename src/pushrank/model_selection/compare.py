@@ -130,7 +130,7 @@ def compare_rankers(
         Labels of two values.
     budget : int or Budget, optional
         How many of all rows can be acted on, or in every period, such as ``Budget(150, per="day")`` of
-        :mod:`pushrank.budgets`. Models are then judged by how many of these are positive, in all or a period;
+        ``pushrank.budgets``. Models are then judged by how many of these are positive, in all or a period;
         else by the precision among the first rows of a test part, a quarter as many as it has positives.
         Where a number or a splitter as `cv` never holds some rows out, the same share of the others is acted
         on. A budget by period needs `time`.
