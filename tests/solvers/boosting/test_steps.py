@@ -181,6 +181,7 @@ class TestStepsOfRealValuedRankers:
 
     @pytest.mark.parametrize("seed", range(3))
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    @pytest.mark.filterwarnings("ignore:the mean of sample_weight is")
     def test_few_rows_of_few_values_can_be_fitted(self, seed):
         rng = np.random.default_rng(seed)
         options = {"weak_rankers": "columns", "n_estimators": 10}
