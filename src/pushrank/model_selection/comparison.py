@@ -574,7 +574,8 @@ def _sentences(comparison: RankerComparison) -> str:
         expected, *ends = (f"{value:.{digits}f}" for value in comparison.expected_)
         is_known = np.isfinite(comparison.expected_).all() and ends[0] != ends[1]
         between = f" ({ends[0]} to {ends[1]})" * bool(is_known)
-        coming = "as many rows to come" if comparison.days is None else _next(comparison.days)
+        days = comparison.days
+        coming = "as many rows to come" if days is None else f"the next {COMING} {days.budget.several}"
         said.append(f"{found}; expect {expected}{between} in {coming}.")
     said += [_gap(comparison, other, role) for other, role in _not_taken(comparison).items()]
     n_models = len(comparison._models)
@@ -588,11 +589,6 @@ def _sentences(comparison: RankerComparison) -> str:
             f"Equivalent: {_named(equal)}, which differ by less than your {comparison.indifference:g}."
         )
     return " ".join(said)
-
-
-def _next(days: PeriodMeasurement) -> str:
-    """Return which periods to come are meant."""
-    return f"the next {COMING} {days.budget.several}"
 
 
 def _spread(comparison: RankerComparison, measure: str) -> float:
