@@ -492,7 +492,7 @@ MARKS = dict.fromkeys(LOOKED_AT.split(), True) | dict.fromkeys(["", *NOT_LOOKED_
 def marks_of(acted: ArrayLike) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     """Return how rows were acted on, as text in small letters, and which were: not those empty, 0 or no.
 
-    Unknown words are taken for names of lists, with a warning; those of more than half of the rows are refused.
+    Unknown words are taken for names of lists, with a warning, and refused in more than half of the rows.
     """
     marks, are_known = column(acted, "acted"), list[bool | None]()
     words = np.char.lower(np.char.strip(np.where(are_missing(marks), "", marks).astype(str)))
