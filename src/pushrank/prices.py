@@ -15,8 +15,11 @@ from pushrank._base.validation import check_number, check_traits, resolve_name
 Scale = Literal["raw", "log"]
 # A user's price is checked at these inner sums.
 INNER_SUMS = np.geomspace(1e-3, 1e3, 121)
+# A price that is a power at these, as far as it is finite, is a power: no sum of losses is beyond them.
+POWER_SUMS = np.geomspace(1e-12, 1e12, 9)
 # The exponential of a smaller number neither overflows nor vanishes, even times another such exponential.
 MAX_SHIFT = 300.0
+TINY = np.finfo(float).tiny
 
 
 class Terms(NamedTuple):
@@ -64,13 +67,24 @@ class Price(ABC):
     monotonic : bool
         Whether it falls nowhere, which steps along one weak ranker or coefficient at a time need.
     homogeneous : bool
-        Whether the log scale of ``c * h`` is that of ``h`` plus ``ln c``, so that means make sense.
+        Whether the log scale of ``c * h`` is that of ``h`` plus ``ln c``, so that means make sense: of powers
+        :math:`c h^m`, which are recognised by their values, and of the maximum.
+    log_divisor : float or None
+        The m of the log scale :math:`\frac1m \ln R`: that of a power, 1 of ``ExponentialPrice``, and what
+        your price declares. None if there is no such scale.
     """
 
     smooth: ClassVar[bool] = True
     convex: ClassVar[bool] = True
     monotonic: ClassVar[bool] = True
-    homogeneous: ClassVar[bool] = False
+
+    @property
+    def homogeneous(self) -> bool:
+        return _exponent(self) is not None
+
+    @property
+    def log_divisor(self) -> float | None:
+        return _exponent(self)
 
     def smoothed(self, temperature: float) -> Price:  # noqa: ARG002
         """Return a price without kinks that approaches this one from below as the temperature falls."""
@@ -80,11 +94,6 @@ class Price(ABC):
             f"{type(self).__name__} is not smooth and has no smoothed form to be learned by; a price of your "
             "own may define smoothed(temperature)."
         )
-
-    @property
-    def log_divisor(self) -> float | None:
-        """The ``m`` of the log scale ``(1/m) ln R``; None if the price has no such scale."""
-        return None
 
     @abstractmethod
     def value(self, inner_sum: Floats) -> Floats:
@@ -100,9 +109,17 @@ class Price(ABC):
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return ``g``, ``dg/dl`` and ``d2g/dl2`` at ``l = log_sums``, each divided by ``exp(shift)``."""
+        if (exponent := _exponent(self)) is not None:
+            # A power of the sums in units of the largest is finite, whatever their size.
+            largest = float(np.max(log_sums, initial=-np.inf))
+            unit = largest if np.isfinite(largest) else 0.0
+            value = self.value(np.exp(log_sums - unit))
+            return Terms(exponent * unit, value, exponent * value, exponent**2 * value)
         sums = np.exp(log_sums)
         first = sums * self.derivative(sums)
-        return Terms(0.0, self.value(sums), first, first + sums**2 * self.second_derivative(sums))
+        # A second derivative that is infinite at zero is of no weight there.
+        bent = np.where(sums > 0.0, sums**2 * self.second_derivative(np.maximum(sums, TINY)), 0.0)
+        return Terms(0.0, self.value(sums), first, first + bent)
 
     def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
         """Return the total price and its derivatives with respect to ``log_sums``.
@@ -114,7 +131,8 @@ class Price(ABC):
         divisor = self.log_divisor
         if scale == "log" and divisor is None:
             raise ValueError(
-                f"{type(self).__name__} has no log scale; use scale='raw', or Power or ExponentialPrice."
+                f"{type(self).__name__} has no log scale; use scale='raw', a power or ExponentialPrice, or "
+                "declare the log_divisor of a price of your own."
             )
         shift, value, first, second = self.terms(log_sums)
         total = float(np.sum(weights * value))
@@ -128,6 +146,20 @@ class Price(ABC):
         # The shift drops out of the derivatives of the logarithm.
         unit = weights / (divisor * total)
         return PriceTotal((shift + float(np.log(total))) / divisor, unit * first, unit * second, divisor)
+
+
+def _exponent(price: Price) -> float | None:
+    """Return the m of a price that is c h^m, from its values; None of another one."""
+    if type(price).total is not Price.total:
+        return None
+    with np.errstate(all="ignore"):
+        logs = np.log(price.value(POWER_SUMS))
+    finite = np.isfinite(logs)
+    exponents = np.diff(logs[finite]) / np.diff(np.log(POWER_SUMS[finite]))
+    # Rounding is a few units in the last place.
+    if len(exponents) < 2 or not exponents[0] > 0.0 or np.ptp(exponents) > 1e-12 * exponents[0]:
+        return None
+    return float(np.round(exponents.mean(), 12))
 
 
 def _times_exp(values: Floats, shift: float) -> Floats:
@@ -285,6 +317,8 @@ class LogOnePlus(Price):
     """
 
     convex: ClassVar[bool] = False
+    homogeneous: ClassVar[bool] = False
+    log_divisor: ClassVar[float | None] = None
 
     def value(self, inner_sum: Floats) -> Floats:
         """Return ``ln(1 + inner_sum)``."""
@@ -320,7 +354,8 @@ class ExponentialPrice(Price):
     [1.0, 2.7183]
     """
 
-    log_divisor = 1.0
+    homogeneous: ClassVar[bool] = False
+    log_divisor: ClassVar[float | None] = 1.0
 
     def value(self, inner_sum: Floats) -> Floats:
         """Return ``exp(inner_sum)``."""

@@ -278,5 +278,9 @@ def test_separable_data_have_no_optimum_without_a_penalty_and_the_fit_says_so(ra
 @quiet
 def test_without_a_penalty_other_objectives_have_no_bound():
     data, _ = kinds_of_data()["two classes"]
-    for ranker in (PushRanker("logistic"), PushRanker(price="exponential_price"), PNormPush(positive=True)):
+    for ranker in (
+        PushRanker("logistic"),
+        PushRanker(price="exponential_price"),
+        PushRanker("squared_hinge"),
+    ):
         assert clone(ranker).set_params(alpha=0.0).fit(*data).dual_gap_ == np.inf

@@ -1,5 +1,7 @@
 """Coefficients of at least zero: the optimum by other solvers, its conditions, and data of every kind."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -171,12 +173,40 @@ def test_wide_rows_are_not_rotated():
         np.testing.assert_allclose(trimmed.coef_, ranker.coef_, atol=1e-4 * ranker.coef_.max())
 
 
-def test_without_a_penalty_there_is_no_bound():
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*no feature ranks better"
+)
+def test_without_a_penalty_the_optimum_is_above_the_bound():
+    """At every stage of fits in which some coefficients, none or all are at zero."""
+    n_held, n_bounds = set(), 0
+    for seed, ranker in product(
+        range(12), (PNormPush(1.0), PNormPush(4.0), PNormPush(4.0, side="both"), IRPush())
+    ):
+        X, y = overlapping(80, 4, seed=seed)
+        X[:, : seed % 5] *= -1.0
+        ranker = clone(ranker).set_params(alpha=0.0, positive=True, tol=1e-8)
+        best = clone(ranker).fit(X, y)
+        assert best.dual_gap_ < 1e-12
+        n_held.add(int((best.coef_ == 0.0).sum()))
+        objective = ranker._pair_objective()
+
+        def value_and_gradient(w, X=X, y=y, objective=objective):
+            value, slopes = objective.evaluate(y, X @ w)
+            return value, X.T @ slopes
+
+        bounds = [(0.0, None)] * X.shape[1]
+        peer = minimize(value_and_gradient, 0.1 + best.coef_, jac=True, bounds=bounds, method="L-BFGS-B")
+        for max_iter in (1, 2, 3, 5):
+            early = clone(ranker).set_params(max_iter=max_iter).fit(X, y)
+            n_bounds += np.isfinite(early.dual_objective_)
+            assert early.dual_objective_ <= min(peer.fun, best.primal_objective_) + 1e-12
+    assert n_held >= {0, 1, 2, 3, 4}
+    assert n_bounds > 100
     X, y = kinds_of_data()["a copy, a constant and a falling column"]
     ranker = PNormPush(alpha=0.0, positive=True).fit(X, y)
-    assert ranker.dual_gap_ == np.inf
     near = PNormPush(alpha=1e-9, positive=True).fit(X, y)
     assert ranker.primal_objective_ == pytest.approx(near.primal_objective_, abs=1e-6)
+    assert ranker.dual_gap_ < 1e-6
     with pytest.warns(ConvergenceWarning, match="separable and alpha=0"):
         PNormPush(alpha=0.0, positive=True).fit(*kinds_of_data()["separable"])
 

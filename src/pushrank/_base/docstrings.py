@@ -498,8 +498,8 @@ verbose : bool""",
     descent before the gap was closed, the gradient alone, whatever ``dual_gap_`` is.""",
     "primal_dual_penalty_": """%(primal_dual_)s
     With an alpha of 0 it is minus infinity far from the optimum, where there is none, as on separable rows,
-    for other losses than the exponential, with ``positive``, with more than 1,024 features, and (but for a
-    push or a pull of a power) with rows that are not in memory.""",
+    with more than 1,024 features, and (but for a push or a pull of a power) with rows that are not in
+    memory.""",
     "dual_gap_log_": """dual_gap_ : float
     The difference of primal and dual objective, relative to the primal, or to one if that is less, because it
     is a logarithm.""",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ from pushrank.solvers.unpenalised import unpenalised_certificate
 
 # The square of a sum of losses with these weights is still a float.
 MAX_TOTAL_WEIGHT = 1e100
+# From a larger objective a descent ends in rounding before the penalty counts.
+MAX_RAW = 1e20
 
 
 @shared_docs
@@ -88,6 +90,12 @@ class LinearPushMixin(RankerMixin):
         source = rows.source
         check_source(self, objective, source)
         problem = linear_problem(objective, source, float(self.alpha), positive=bool(self.positive))
+        at_zero = problem.value(np.zeros(problem.n_features)) if objective.scale == "raw" else 0.0
+        if not at_zero <= MAX_RAW:
+            raise ValueError(
+                f"price={objective.price} makes an objective of {at_zero:.1e} where all scores are equal, and "
+                f"scale='raw' takes at most {MAX_RAW:g}; use scale='log' or 'mean', or a flatter price."
+            )
         continues = self.warm_start and hasattr(self, "coef_")
         start = np.asarray(self.coef_).astype(np.float64) if continues else np.zeros(self.n_features_in_)
         if problem.positive:
@@ -250,11 +258,9 @@ class PushRanker(LinearPushMixin, BaseEstimator):
 
     .. math::
 
-        \sum_k g\Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)
+        R = \sum_k g\Bigl(\sum_i \ell(f(x_i) - f(\tilde x_k))\Bigr)
 
-    on a scale that does not overflow: the logarithm for the exponential loss and for the exponential price,
-    the power mean for another loss with a power price, the largest mean losses with the maximum and the
-    largest share, and the mean otherwise (see the scales of :class:`~pushrank.objectives.PushObjective`).
+    on a ``scale``, which decides what an alpha means: the page :doc:`/objectives` has a table.
     Duplicating every row does not change the solution for a given ``alpha``, except with the price
     ``LogOnePlus`` (slightly) and ``ExponentialPrice`` (whose log-scale objective grows with the inner sums).
 
@@ -287,6 +293,11 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     bottom_weight : float
     accuracy : float
         The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.
+    scale : {"auto", "raw", "log", "mean"}, default="auto"
+        F is ``"raw"``, R itself, which overflows under a steep price; ``"log"``, :math:`\frac1m \ln R`; or
+        ``"mean"``, a mean over k (see :class:`~pushrank.objectives.PushObjective`). Equal prices are equal on
+        each of them. ``"auto"`` takes what does not overflow and is convex: the logarithm for the exponential
+        loss under a power and for ``ExponentialPrice``, the mean for others.
 
     Attributes
     ----------
@@ -299,7 +310,8 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     primal_objective_, dual_objective_ : float
         The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum;
         minus infinity where the objective is not convex. With an alpha of 0 only the exponential loss with a
-        power price or ``LogOnePlus`` has one, as that of :class:`PNormPush`.
+        power price or ``LogOnePlus`` has one, as that of :class:`PNormPush`: its proof takes weights of pairs
+        that are never zero, and beyond the margin of the squared hinge they are.
     dual_gap_ : float
         Their difference, relative to the first; without kinks and on the log scale (of the exponential loss
         or price) relative to one where the first is less.
@@ -320,17 +332,18 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     side: Side = "push"
     bottom_weight: float = 1.0
     accuracy: float = ACCURACY
+    scale: Literal["auto", "raw", "log", "mean"] = "auto"
 
     def _pair_objective(self) -> PushObjective:
         """Return the objective on a scale that is finite, convex and, if possible, free of the row number."""
         loss, price = losses.resolve(self.loss), prices.resolve(self.price)
         losses.check_declared(loss)
         prices.check_declared(price)
-        scale: Scale = "log"
+        check_choice("scale", self.scale, ("auto", *get_args(Scale)))
         # A total that falls may go to zero, of which the logarithm has no bound.
         no_log = price.log_divisor is None or not (price.smooth and price.monotonic)
-        if no_log or (price.homogeneous and not loss.factorises):
-            scale = "mean"
+        by_mean = no_log or (price.homogeneous and not loss.factorises)
+        scale: Scale = self.scale if self.scale != "auto" else "mean" if by_mean else "log"
         return PushObjective(loss, price, self.side, scale, self.bottom_weight, self.accuracy)
 
 
@@ -384,6 +397,8 @@ def check_solvable(ranker: RankerMixin, objective: PushObjective) -> None:
     if objective.differentiable:
         return
     SmoothedObjective.check(objective)
+    if not prices.resolve(objective.price).smooth and objective.scale != "mean":
+        raise ValueError(f"{described} is minimised on scale='mean' alone, got scale={objective.scale!r}.")
     if ranker.solver != "lbfgs":
         raise ValueError(
             f"{described} has kinks, which solver={ranker.solver!r} cannot take; use solver='lbfgs'."

@@ -34,7 +34,7 @@ def unpenalised_certificate(problem: Problem, coef: Floats, value: float, gradie
     # The bound is that of the page on certificates. It costs the moments of the rows and a few products with
     # the Hessian.
     power = nested_power(problem)
-    if power is None or problem.positive or not can_whiten(problem) or problem.is_separated(coef):
+    if power is None or not can_whiten(problem) or problem.is_separated(coef):
         return Certificate(value, -np.inf)
     floor = 1.0 if problem.push_objective.scale == "log" else tolerances.TINY
     step = newton_step(problem, coef, gradient)
@@ -49,7 +49,10 @@ def unpenalised_certificate(problem: Problem, coef: Floats, value: float, gradie
 
 
 def newton_step(problem: Problem, coef: Floats, gradient: Floats) -> tuple[Floats, float] | None:
-    """Return the step d that leaves nothing of the gradient, and d @ H @ d; None where there is none."""
+    """Return the step d that leaves nothing of the gradient, and d @ H @ d; None where there is none.
+
+    A coefficient that is held at its bound of zero takes no step, and may be left with a slope upwards.
+    """
     # A part of the gradient that no change of the slopes takes away is a descent without end: only that of
     # rounding may be left.
     point = problem.point(coef)
@@ -62,23 +65,36 @@ def newton_step(problem: Problem, coef: Floats, gradient: Floats) -> tuple[Float
         # Sums over rows elsewhere give only the curvature's weights of another objective, not its Hessian.
         return None
     units = units_at_zero(problem)
-    to_coef, to_gradient = whitening(problem.moments(coef, columns=False, whole=True), 0.0, units)
+    held = np.full(len(coef), problem.positive) & (coef <= 0.0) & (gradient > 0.0)
+    if held.all():
+        return np.zeros_like(coef), 0.0
+    moments, free = problem.moments(coef, columns=False, whole=True), np.flatnonzero(~held)
+    moments = moments._replace(covariance=np.asarray(moments.covariance)[np.ix_(free, free)])
+    to_coef, to_gradient = whitening(moments, 0.0, units[free])
     largest = float(np.max(np.abs(gradient) / units))
     allowed = max(tolerances.REPAIRED * largest, tolerances.GRADIENT_ROUNDING)
     found = []
 
+    def direction_of(step: Floats) -> Floats:
+        direction = np.zeros_like(coef)
+        direction[free] = to_coef(step)
+        return direction
+
     # It is asked after every product, because along twin columns conjugate gradients find rounding alone.
     def stop_if_repaired(step: Floats) -> None:
-        direction = to_coef(step)
+        direction = direction_of(step)
         change = hessian_product(direction)
-        if np.max(np.abs(gradient + change) / units) <= allowed:
+        left = gradient + change
+        if np.max(np.where(held, -left, np.abs(left)) / units) <= allowed:
             found.append((direction, float(direction @ change)))
             raise StopIteration
 
     # The moments of an objective of two sums are its Hessian: the first step is Newton's.
-    start, limit = -to_gradient(gradient), tolerances.MAX_HESSIAN_PRODUCTS
+    start, limit = -to_gradient(gradient[free]), tolerances.MAX_HESSIAN_PRODUCTS
     shape = len(start), len(start)
-    product = LinearOperator(shape, lambda v: to_gradient(hessian_product(to_coef(np.ravel(v)))), dtype=float)
+    product = LinearOperator(
+        shape, lambda v: to_gradient(hessian_product(direction_of(np.ravel(v)))[free]), dtype=float
+    )
     with suppress(StopIteration):
         stop_if_repaired(start)
         cg(product, start, rtol=tolerances.EXACT, maxiter=limit, callback=stop_if_repaired)
