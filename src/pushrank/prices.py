@@ -109,7 +109,7 @@ class Price(ABC):
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return ``g``, ``dg/dl`` and ``d2g/dl2`` at ``l = log_sums``, each divided by ``exp(shift)``."""
-        if (exponent := _exponent(self)) is not None:
+        if self.homogeneous and (exponent := self.log_divisor):
             # A power of the sums in units of the largest is finite, whatever their size.
             largest = float(np.max(log_sums, initial=-np.inf))
             unit = largest if np.isfinite(largest) else 0.0
@@ -131,12 +131,20 @@ class Price(ABC):
         divisor = self.log_divisor
         if scale == "log" and divisor is None:
             raise ValueError(
-                f"{type(self).__name__} has no log scale; use scale='raw', a power or ExponentialPrice, or "
-                "declare the log_divisor of a price of your own."
+                f"{type(self).__name__} has no log scale; use scale='raw' or 'mean', or declare the "
+                "log_divisor of a price of your own."
             )
+        if scale == "log" and divisor and self.homogeneous:
+            # A softmax takes half the time and memory of the general method.
+            exponents = divisor * log_sums
+            if not isinstance(weights, float) or weights != 1.0:
+                exponents = exponents + np.log(weights)
+            gradient, log_total = softmax_and_log_sum(exponents, out=exponents)
+            log_unit = float(np.log(self.value(np.ones(1))[0]))
+            return PriceTotal((log_total + log_unit) / divisor, gradient, None, divisor)
         shift, value, first, second = self.terms(log_sums)
         total = float(np.sum(weights * value))
-        if divisor is None or scale == "raw":
+        if scale == "raw" or divisor is None:
             scaled = float(_times_exp(np.asarray(total), shift))
             gradient, curvature = (_times_exp(weights * part, shift) for part in (first, second))
             return PriceTotal(scaled, gradient, curvature, 0.0)
@@ -258,29 +266,6 @@ class Power(Price):
         if self.p == 1.0:
             return 0.0 * inner_sum
         return self.p * (self.p - 1.0) * inner_sum ** (self.p - 2.0)
-
-    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
-        """Return the total and its derivatives, which on the log scale are a softmax."""
-        # The softmax takes half the time and memory of the general method.
-        if scale == "raw":
-            return super().total(log_sums, weights, scale)
-        p = float(self.p)
-        exponents = p * log_sums
-        if not isinstance(weights, float) or weights != 1.0:
-            exponents = exponents + np.log(weights)
-        gradient, log_total = softmax_and_log_sum(exponents, out=exponents)
-        return PriceTotal(log_total / p, gradient, None, p)
-
-    def terms(self, log_sums: Floats) -> Terms:
-        """Return the powers in units of the largest one."""
-        p = float(self.p)
-        exponents = p * log_sums
-        shift = float(np.max(exponents)) if exponents.shape[0] else 0.0
-        # The largest exponent is infinite if every sum is zero or one sum is infinite.
-        if not np.isfinite(shift):
-            shift = 0.0
-        value = np.exp(exponents - shift)
-        return Terms(shift, value, p * value, p * p * value)
 
 
 @dataclass(frozen=True)

@@ -89,13 +89,13 @@ def test_few_kinks_make_none():
 
 def test_an_objective_steeper_than_declared_takes_all_rows():
     class Steep(Price):
-        """A power that does not tell its exponent."""
+        """Almost a power, which does not tell its exponent."""
 
         def value(self, inner_sum):
-            return inner_sum**40
+            return inner_sum**40 + inner_sum
 
         def derivative(self, inner_sum):
-            return 40.0 * inner_sum**39
+            return 40.0 * inner_sum**39 + 1.0
 
         def second_derivative(self, inner_sum):
             return 1560.0 * inner_sum**38

@@ -90,12 +90,7 @@ class LinearPushMixin(RankerMixin):
         source = rows.source
         check_source(self, objective, source)
         problem = linear_problem(objective, source, float(self.alpha), positive=bool(self.positive))
-        at_zero = problem.value(np.zeros(problem.n_features)) if objective.scale == "raw" else 0.0
-        if not at_zero <= MAX_RAW:
-            raise ValueError(
-                f"price={objective.price} makes an objective of {at_zero:.1e} where all scores are equal, and "
-                f"scale='raw' takes at most {MAX_RAW:g}; use scale='log' or 'mean', or a flatter price."
-            )
+        check_size(problem)
         continues = self.warm_start and hasattr(self, "coef_")
         start = np.asarray(self.coef_).astype(np.float64) if continues else np.zeros(self.n_features_in_)
         if problem.positive:
@@ -405,6 +400,16 @@ def check_solvable(ranker: RankerMixin, objective: PushObjective) -> None:
         )
     if ranker.alpha == 0.0:
         raise ValueError(f"{described} needs alpha > 0, without which nothing bounds its optimum.")
+
+
+def check_size(problem: Problem) -> None:
+    """Raise where an objective is so large that its descent is lost in rounding."""
+    objective = problem.push_objective
+    if objective.scale == "raw" and not (at_zero := problem.value(np.zeros(problem.n_features))) <= MAX_RAW:
+        raise ValueError(
+            f"price={objective.price} makes an objective of {at_zero:.1e} where all scores are equal, and "
+            f"scale='raw' takes at most {MAX_RAW:g}; use scale='log' or 'mean', or a flatter price."
+        )
 
 
 def check_source(ranker: RankerMixin, objective: PushObjective, source: RowSource) -> None:

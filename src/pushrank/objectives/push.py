@@ -112,8 +112,8 @@ class PushObjective:
         check_choice("scale", self.scale, get_args(Scale))
         check_number("bottom_weight", self.bottom_weight, above=0.0)
         check_number("accuracy", self.accuracy, tolerances.MIN_ACCURACY, tolerances.MAX_ACCURACY)
-        if self.scale == "log" and self._price.log_divisor is None:
-            raise ValueError(f"{type(self.price).__name__} has no log scale; use scale='raw' or 'mean'.")
+        if self.scale == "log":
+            self._price.total(np.zeros(1), 1.0, "log")  # a ValueError where the price has no such scale
 
     @property
     def _loss(self) -> Loss:

@@ -320,7 +320,7 @@ def is_sum(objective: PushObjective) -> bool:
     """Return whether an objective can be had from sums over blocks."""
     loss, price = losses.resolve(objective.loss), prices.resolve(objective.price)
     # A price of another kind, such as the maximum, replaces the method that adds up over the rows.
-    return loss.factorises and type(price).total in (Price.total, Power.total)
+    return loss.factorises and type(price).total is Price.total
 
 
 def summed_objective(
