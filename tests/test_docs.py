@@ -321,7 +321,8 @@ def test_there_are_examples():
 
 
 # Each of these takes seconds.
-LONG_SCRIPTS = {"plot_1_list_of_100", "plot_2_million_rows", "plot_5_money", "plot_8_screening_plate"}
+LONG_SCRIPTS = {"plot_1_list_of_100", "plot_2_million_rows", "plot_2_tradeoff_over_p", "plot_5_money"}
+LONG_SCRIPTS |= {"plot_8_screening_plate"}
 
 
 @pytest.mark.docs

@@ -126,9 +126,10 @@ class PushBoost(BoostedRankerMixin, BaseEstimator):
     larger p, the more the objective is decided by the negatives near the top; p = 1 is :class:`RankBoost`.
 
     For weak rankers in {0, 1} the best step has the closed form :math:`\ln(d_+ / d_-) / (p + 1)` if ``alpha``
-    is 0 and ``side`` is not ``"both"``; other steps are searched for, however far they are
-    (:doc:`/boosting`). Two classes cost time linear in the rows. Edges of columns are
-    compared with ``tol`` in units of one over the feature's standard deviation within the classes.
+    is 0 and ``side`` is not ``"both"``; others are searched for. Where no pair is against the ranker it is
+    infinite, and :math:`\ln(1 + I K d_+) / (p + 1)` is taken, with :math:`d_+ = 1` for other weak rankers
+    (:doc:`/boosting`). Two classes cost time linear in the rows. Edges of columns are compared with ``tol``
+    in units of one over the feature's standard deviation within the classes.
 
     Rudin, *The P-Norm Push*, JMLR 10 (2009), section 5 and figure 2.
 

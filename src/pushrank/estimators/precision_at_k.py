@@ -340,7 +340,7 @@ class PerceptronAtK(StreamRankerMixin, BaseEstimator):
 class SGDAtK(StreamRankerMixin, BaseEstimator):
     r"""Rank so that the first k are hits, by gradient steps on batches: SGD@k-avg and -max, and 1PMB.
 
-    For the t-th batch, with a surrogate L of the negatives among its first k,
+    For the t-th batch of both classes, in all passes, with a surrogate L of the negatives among its first k,
 
     .. math:: w \leftarrow \Pi\Bigl[w - \frac{\eta_0}{\sqrt t} \frac{1}{k_t} \partial L(w)\Bigr]
 
@@ -371,7 +371,7 @@ class SGDAtK(StreamRankerMixin, BaseEstimator):
         The radius of the ball, positive; None for no bound. struct needs one, as it has no minimum if k is
         below the number of positives.
     eta0 : float, default=1.0
-        The first step, positive.
+        The :math:`\eta_0` of the steps above, positive.
 
     Attributes
     ----------

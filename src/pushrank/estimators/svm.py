@@ -73,9 +73,9 @@ class InfinitePush(CertifiedMixin, BaseEstimator):
 
         \frac12 \|f\|^2 + \frac{C}{I} \sum_i \ell\bigl(1 - f(x_i) + \max_k f(\tilde x_k)\bigr) ,
 
-    i over the I positives and k over the negatives, with the hinge :math:`\ell(z) = z_+` or its square. Since
-    the hinge falls with the margin, the maximum over negatives of Agarwal's objective is at the
-    highest-scored one.
+    i over the I positives, the paper's m, and k over the negatives, with the hinge :math:`\ell(z) = z_+` or
+    its square. Since the hinge falls with the margin, the maximum over negatives of Agarwal's objective is at
+    the highest-scored one. ``PushRanker("hinge", "maximum", alpha=1 / C)`` has the same solution.
 
     Where the mean of the positives lies within the convex hull of the negatives, :math:`w = 0` is optimal:
     the fit then warns and says what to do. Weights are those of the positives' losses, relative to their sum;

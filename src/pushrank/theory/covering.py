@@ -29,9 +29,9 @@ covering number counts.""",
 with a lower one.""",
     "qid": "Query groups, within which rows are compared.",
     "theta": "The positive margin, in units of the scores, chosen before the data are seen.",
-    "log_covering_number": """The natural logarithm of the covering number of the class as a function of
-the scale, such as ``functools.partial(log_covering_number, d, radius)`` for linear scores; or a number that
-holds at every scale, such as that of a finite class. If it is infinite nothing is bounded.""",
+    "log_covering_number": """The function :math:`e \\mapsto \\ln N(F, e)` of the scale e, N the covering
+number of the class, such as ``functools.partial(log_covering_number, d, radius)`` for linear scores; or a
+number for every scale, such as that of a finite class. If it is infinite nothing is bounded.""",
     "p": "The strength of the push, at least 1.",
     "delta": "The chance that the bound fails, in (0, 1).",
     "rows": """Parameters

@@ -354,8 +354,9 @@ def corollary_14(
         \rho = \frac{\kappa \varepsilon + 1 / b}{\kappa q} , \quad
         \beta = (3 + 10 \|w^*\| R) \frac{\varepsilon + 1 / b}{\kappa q} ,
 
-    by the surrogate avg for Perceptron@k-avg and max for Perceptron@k-max. Kar et al., corollary 14, with its
-    constant C corrected on the page :doc:`/papers/kar_2015`.
+    by the surrogate avg for Perceptron@k-avg and max for Perceptron@k-max; :math:`\rho` is by what share the
+    length of a list may differ from :math:`b \kappa q`. Kar et al., corollary 14, with its constant C
+    corrected on the page :doc:`/papers/kar_2015`.
 
     Parameters
     ----------
@@ -370,7 +371,7 @@ def corollary_14(
     delta : float
 
     %(chance)s
-        It is infinite if batches are so short that :math:`\rho \ge 1`.
+        It is infinite if :math:`\rho \ge 1`, as with 500 rows a batch, the paper's, where few are positive.
 
     %(range_errors)s
 
@@ -378,6 +379,8 @@ def corollary_14(
     --------
     >>> round(corollary_14(0.0, 1.0, 1.0, 10_000, 10_000_000, 0.5, 0.5), 3)
     0.058
+    >>> corollary_14(0.0, 1.0, 1.0, 28, 500, 0.25, 0.0367)  # 28 batches of letter, of which 3.67 % are H
+    inf
     """
     check_choice("variant", variant, VARIANTS)
     check_numbers(surrogate_loss=surrogate_loss, coef_norm=coef_norm, radius=radius, n_batches=n_batches)
