@@ -26,7 +26,7 @@ from pushrank import PushObjective, PushRanker, losses
 from pushrank.pairs import BipartiteSample, BlockedSums
 from pushrank.prices import Power
 
-LOSSES = ("exponential", "hinge", "squared_hinge", "logistic", "squared_sigmoid", "smoothed_hinge")
+LOSSES = ("exponential", "hinge", "squared_hinge", "logistic", "sigmoid", "smoothed_hinge")
 BOUNDS = {"exponential": 0.5, "hinge": 2.0, "logistic": 3.0}
 TABLE_1 = [("-+-+--++", 430.79), ("+--+--++", 670.20), ("-+-+-+-+", 1212.23)]
 TABLE_2 = np.array([mark == "+" for mark in "++-----+++++--"])

@@ -14,7 +14,6 @@ LOSSES = {
     "SmoothedHinge": lambda r: np.log1p(np.exp(4 * (1 - r))) / 4,
     "SquaredHinge": lambda r: np.maximum(0, 1 - r) ** 2,
     "Ramp": lambda r: np.where(r <= 0, 1.0, np.where(r >= 1, 0.0, 1 - r)),
-    "SquaredSigmoid": lambda r: 1 / (1 + np.exp(r)) ** 2,
     "ZeroOne": lambda r: (r <= 0).astype(float),
 }
 

@@ -7,7 +7,7 @@ over random halves, one to fit and one to measure on, and its standard error. Co
 to fit. Of a large set 2,000 rows are taken, at most 400 of them positives, so that the whole takes minutes; a
 rare class is therefore less rare than in the set.
 
-What it prints at the end, kept as best.txt, is the best of 42 for each set and measure, chosen on the halves
+What it prints at the end, kept as best.txt, is the best of 36 for each set and measure, chosen on the halves
 that it is measured on: a lead of about a standard error says nothing.
 """
 

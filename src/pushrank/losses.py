@@ -347,36 +347,9 @@ class SmoothedHinge(_SharpLoss):
         return self.sharpness * sigmoid(z) * sigmoid(-z)
 
 
-@dataclass(frozen=True)
-class _SigmoidPower(_SharpLoss):
-    r"""The power :math:`s^n` of the sigmoid :math:`s = 1 / (1 + e^{\beta r})`."""
-
-    convex: ClassVar[bool] = False
-    power: ClassVar[int]
-
-    @property
-    def tails(self) -> Tails:
-        """One and ``exp(-power * sharpness * r)``."""
-        return Tails((1.0,), 0.0, self.power * self.sharpness)
-
-    def value(self, margin: Floats) -> Floats:
-        """Return ``s ** power``."""
-        return sigmoid(-self.sharpness * margin) ** self.power
-
-    def derivative(self, margin: Floats) -> Floats:
-        """Return ``-power * sharpness * s ** power * (1 - s)``, never positive."""
-        low, high = sigmoid(-self.sharpness * margin), sigmoid(self.sharpness * margin)
-        return -self.power * self.sharpness * high * low**self.power
-
-    def second_derivative(self, margin: Floats) -> Floats:
-        """Return the second derivative, negative where s exceeds ``power / (power + 1)``."""
-        low, high = sigmoid(-self.sharpness * margin), sigmoid(self.sharpness * margin)
-        return self.power * self.sharpness**2 * low**self.power * high * (self.power * high - low)
-
-
 @_shared_docs
 @dataclass(frozen=True)
-class Sigmoid(_SigmoidPower):
+class Sigmoid(_SharpLoss):
     r"""The sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})`, between zero and one.
 
     It is bounded for a badly ranked pair, so that outliers weigh little; it is not convex, and a fit finds a
@@ -398,33 +371,25 @@ class Sigmoid(_SigmoidPower):
     [1.0, 0.5, 0.0]
     """
 
-    power: ClassVar[int] = 1
+    convex: ClassVar[bool] = False
 
+    @property
+    def tails(self) -> Tails:
+        """One and ``exp(-sharpness * r)``."""
+        return Tails((1.0,), 0.0, self.sharpness)
 
-@_shared_docs
-@dataclass(frozen=True)
-class SquaredSigmoid(_SigmoidPower):
-    r"""The squared sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})^2`, between zero and one.
+    def value(self, margin: Floats) -> Floats:
+        """Return the sigmoid s of ``-sharpness * margin``."""
+        return sigmoid(-self.sharpness * margin)
 
-    Bounded like :class:`Sigmoid`, it falls twice as fast for a well ranked pair; it is not convex, and a fit
-    finds a local minimum. All pairs are summed in time linear in the rows, to the objective's ``accuracy``.
+    def derivative(self, margin: Floats) -> Floats:
+        """Return ``-sharpness * s * (1 - s)``, never positive."""
+        return -self.sharpness * sigmoid(self.sharpness * margin) * self.value(margin)
 
-    Rudin, *The P-Norm Push*, JMLR 10 (2009), section 2, requires a loss that is convex, non-negative,
-    decreasing, and above the count of misranked pairs. Four times this loss is all of that except convex.
-
-    Parameters
-    ----------
-    sharpness : float
-
-    %(sharpness_errors)s
-
-    Examples
-    --------
-    >>> SquaredSigmoid().value(np.array([-1000.0, 0.0, 1000.0])).tolist()
-    [1.0, 0.25, 0.0]
-    """
-
-    power: ClassVar[int] = 2
+    def second_derivative(self, margin: Floats) -> Floats:
+        """Return the second derivative, negative where s exceeds a half."""
+        low, high = self.value(margin), sigmoid(self.sharpness * margin)
+        return self.sharpness**2 * low * high * (high - low)
 
 
 @dataclass(frozen=True)
@@ -510,8 +475,7 @@ class ZeroOne(Loss):
 
 
 __all__ = [
-    "Exponential", "Hinge", "Logistic", "Ramp", "Sigmoid", "SmoothedHinge", "SquaredHinge",
-    "SquaredSigmoid", "ZeroOne",
+    "Exponential", "Hinge", "Logistic", "Ramp", "Sigmoid", "SmoothedHinge", "SquaredHinge", "ZeroOne",
 ]  # fmt: skip
 
 trust_in_files(*(globals()[name] for name in __all__))

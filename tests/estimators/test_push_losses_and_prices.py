@@ -15,7 +15,7 @@ from pushrank.prices import Power
 from samples import linear_labels
 
 CONVEX = ["exponential", "hinge", "logistic", "smoothed_hinge", "squared_hinge"]
-LEARNED = [*CONVEX, "sigmoid", "squared_sigmoid"]
+LEARNED = [*CONVEX, "sigmoid"]
 
 
 def graded(seed=0, n=240):

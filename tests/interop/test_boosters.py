@@ -32,7 +32,7 @@ from pushrank.prices import ExponentialPrice, LogOnePlus, Power, Price
 pytestmark = pytest.mark.fast
 
 P_NORM_PUSH = PushObjective(price=Power(4.0), scale="log")
-LOSSES = ("exponential", "logistic", "squared_hinge", "smoothed_hinge", "sigmoid", "squared_sigmoid")
+LOSSES = ("exponential", "logistic", "squared_hinge", "smoothed_hinge", "sigmoid")
 QUIET = {"verbosity": -1, "num_threads": 1, "num_leaves": 7, "deterministic": True}
 
 

@@ -22,7 +22,7 @@ OBJECTIVES = [
 ]
 OTHERS = [
     PushObjective(loss, price, side, scale)
-    for loss in ("hinge", "squared_hinge", "logistic", "squared_sigmoid")
+    for loss in ("hinge", "squared_hinge", "logistic", "sigmoid")
     for price in (Identity(), Power(3.0), LogOnePlus())
     for side in ("push", "pull")
     for scale in ("raw", "mean")

@@ -125,7 +125,7 @@ def test_log_scale_of_powers_falls_to_the_maximum():
     assert totals[-1] == pytest.approx(limit, abs=2e-3)
 
 
-SHARP = [losses.Sigmoid, losses.SquaredSigmoid, losses.SmoothedHinge]
+SHARP = [losses.Sigmoid, losses.SmoothedHinge]
 
 
 @pytest.mark.parametrize(

@@ -310,7 +310,7 @@ def test_scores_whose_squares_are_beyond_the_floats_have_their_sums(loss, far):
         np.testing.assert_allclose(sums._curvatures, slow._curvatures, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_sigmoid"])
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "sigmoid"])
 def test_no_path_allocates_a_pair_each(loss):
     """A million pairs a row would be 8 GB; what is allocated is a few vectors."""
     rng = np.random.default_rng(0)

@@ -262,7 +262,7 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     An iteration reads the data twice, O(nnz). No pairs are formed: the exponential loss adds nothing, the
     hinge, its square and other piecewise polynomials a sort of the scores, analytic losses a few passes over
     them. A loss or price of your own joins by subclassing :class:`pushrank.losses.Loss` or
-    :class:`pushrank.prices.Price`. The sigmoid losses, the price ``LogOnePlus`` with a loss other than
+    :class:`pushrank.prices.Price`. The sigmoid loss, the price ``LogOnePlus`` with a loss other than
     the exponential, and prices of your own that are not convex or fall somewhere make objectives that are not
     convex: the answer is a local minimum. ``examples/pictures/plot_6_roc_portion.py`` has a price that falls.
 

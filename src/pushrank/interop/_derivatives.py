@@ -33,8 +33,8 @@ def check_objective(objective: PushObjective) -> None:
     if not objective.twice_differentiable:
         raise ValueError(
             f"boosters step by second derivatives, and {objective.loss} with {objective.price} has kinks: "
-            "use the loss 'exponential', 'logistic', 'squared_hinge', 'smoothed_hinge', 'sigmoid' or "
-            "'squared_sigmoid', and a price other than the maximum."
+            "use the loss 'exponential', 'logistic', 'squared_hinge', 'smoothed_hinge' or 'sigmoid', and a "
+            "price other than the maximum."
         )
 
 

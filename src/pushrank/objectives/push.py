@@ -64,7 +64,7 @@ class PushObjective:
     ----------
     loss : Loss or str, default="exponential"
         The pair loss, or its name: ``"exponential"``, ``"logistic"``, ``"hinge"``, ``"squared_hinge"``,
-        ``"smoothed_hinge"``, ``"sigmoid"``, ``"squared_sigmoid"``, ``"zero_one"`` (values only).
+        ``"smoothed_hinge"``, ``"sigmoid"``, ``"zero_one"`` (values only).
     price : Price or str, default="identity"
         The price, or its name: ``"identity"``, ``"power"``, ``"exponential_price"``, ``"log_one_plus"``,
         ``"maximum"``.

@@ -65,24 +65,17 @@ def newton_step(problem: Problem, coef: Floats, gradient: Floats) -> tuple[Float
         # Sums over rows elsewhere give only the curvature's weights of another objective, not its Hessian.
         return None
     units = units_at_zero(problem)
-    held = np.full(len(coef), problem.positive) & (coef <= 0.0) & (gradient > 0.0)
-    if held.all():
-        return np.zeros_like(coef), 0.0
-    moments, free = problem.moments(coef, columns=False, whole=True), np.flatnonzero(~held)
-    moments = moments._replace(covariance=np.asarray(moments.covariance)[np.ix_(free, free)])
-    to_coef, to_gradient = whitening(moments, 0.0, units[free])
-    largest = float(np.max(np.abs(gradient) / units))
+    held = (coef <= 0.0) & (gradient > 0.0) & problem.positive
+    moments, free = problem.moments(coef, columns=False, whole=True), ~held
+    apart = np.where(np.outer(free, free), np.asarray(moments.covariance), np.diag(held * units**2))
+    to_coef, to_gradient = whitening(moments._replace(covariance=apart), 0.0, units)
+    largest = float(np.max(np.abs(free * gradient) / units))
     allowed = max(tolerances.REPAIRED * largest, tolerances.GRADIENT_ROUNDING)
     found = []
 
-    def direction_of(step: Floats) -> Floats:
-        direction = np.zeros_like(coef)
-        direction[free] = to_coef(step)
-        return direction
-
     # It is asked after every product, because along twin columns conjugate gradients find rounding alone.
     def stop_if_repaired(step: Floats) -> None:
-        direction = direction_of(step)
+        direction = to_coef(step)
         change = hessian_product(direction)
         left = gradient + change
         if np.max(np.where(held, -left, np.abs(left)) / units) <= allowed:
@@ -90,12 +83,14 @@ def newton_step(problem: Problem, coef: Floats, gradient: Floats) -> tuple[Float
             raise StopIteration
 
     # The moments of an objective of two sums are its Hessian: the first step is Newton's.
-    start, limit = -to_gradient(gradient[free]), tolerances.MAX_HESSIAN_PRODUCTS
+    start, limit = -to_gradient(free * gradient), tolerances.MAX_HESSIAN_PRODUCTS
     shape = len(start), len(start)
-    product = LinearOperator(
-        shape, lambda v: to_gradient(hessian_product(direction_of(np.ravel(v)))[free]), dtype=float
-    )
+
+    def product(step: Floats) -> Floats:
+        return to_gradient(free * hessian_product(to_coef(np.ravel(step))))
+
+    operator = LinearOperator(shape, product, dtype=float)
     with suppress(StopIteration):
         stop_if_repaired(start)
-        cg(product, start, rtol=tolerances.EXACT, maxiter=limit, callback=stop_if_repaired)
+        cg(operator, start, rtol=tolerances.EXACT, maxiter=limit, callback=stop_if_repaired)
     return found[0] if found else None
