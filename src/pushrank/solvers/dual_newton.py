@@ -220,7 +220,8 @@ class NewtonSystem:
 
         # Weights differ by many powers of ten, and so does the curvature along each.
         inverse = 1.0 / self.diagonal
-        shares = np.bincount(self.codes, inverse * self.roots**2, 2)
+        # A class whose rows weigh next to nothing has none among those taken.
+        shares = np.maximum(np.bincount(self.codes, inverse * self.roots**2, 2), tolerances.TINY)
 
         def preconditioned(x: Floats) -> Floats:
             means = np.bincount(self.codes, inverse * self.roots * x, 2) / shares
