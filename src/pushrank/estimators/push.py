@@ -266,13 +266,7 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     the exponential, and prices of your own that are not convex or fall somewhere make objectives that are not
     convex: the answer is a local minimum. ``examples/pictures/plot_6_roc_portion.py`` has a price that falls.
 
-    No sampling of pairs is needed for any of this. A sample of them, passed as ``pairs``, is of use for a
-    loss whose sums have no fast way, or where the pairs themselves are the data.
-
-    Arrays of other libraries are taken for two classes and at most 1,024 features, or more features than
-    rows, by the solvers ``"lbfgs"`` and ``"newton-cg"``, with losses and prices without kinks.
-
-    The hinge, the maximum and the largest share have kinks: they need a positive alpha, and are approached by
+    The hinge and the maximum have kinks: they need a positive alpha, and are approached by
     smooth objectives until the duality gap is at most `tol` (:doc:`/certificates`). Without a bound the
     gradient decides.
 

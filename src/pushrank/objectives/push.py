@@ -71,10 +71,9 @@ class PushObjective:
     side : {"push", "pull", "both"}, default="push"
         Push the negatives down, pull the positives up, or both.
     scale : {"raw", "log", "mean"}, default="raw"
-        ``R`` itself; ``(1/m) ln R`` with m = p for a power price and 1 otherwise; or a mean that does not
-        grow with the number of rows and is convex if R is. The mean is, for a power price or the maximum, the
-        power mean over k of the mean loss of each k, for the largest share its mean, and for another price R
-        over the number of terms. All three have the same minimisers.
+        ``R`` itself; ``(1/m) ln R`` with m = p for a power and 1 otherwise; or a mean that is convex if R is:
+        for a power or the maximum the power mean over k of the mean loss of each k, for another price R over
+        the number of terms. All three have the same minimisers. :doc:`/objectives` has their formulas.
     bottom_weight : float, default=1.0
         The positive weight c of the pull when ``side="both"``.
     accuracy : float, default=1e-10
