@@ -16,10 +16,11 @@ from sklearn.preprocessing import minmax_scale
 from threadpoolctl import threadpool_limits
 
 from experiments.agarwal_2011 import printed
-from experiments.agarwal_2011.readings import ROUNDS, Figure2, Reading, one
+from experiments.agarwal_2011.readings import CONSTANT, ROUNDS, STOPPED, Figure2, Reading, one
 from experiments.protocol import FOLDS
 from pushrank import SVMMAP, InfinitePush, PushBoost, RankSVM, metrics
 from pushrank.datasets import load_dataset
+from pushrank.weak_rankers import Columns
 
 C = (0.1, 1.0, 10.0, 100.0, 1000.0)
 ETA0 = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
@@ -120,16 +121,22 @@ def rankers(quick: bool) -> Models:
     }
 
 
+AS_SCALED = Columns(units="none")  # over all rows
 WAYS: dict[str, Callable[[Any], Any]] = {
     ", steps at most ln(1 + IK) / (p + 1)": lambda push: Figure2(push.p, Reading(capped=True)),
     ", signed choice": lambda push: clone(push).set_params(choice="signed"),
-    ", range of all rows": lambda push: Figure2(push.p, Reading(units="all rows")),
-    ", range of all rows, 10 rounds": lambda push: Figure2(push.p, Reading(units="all rows", rounds=10)),
+    ", range of all rows": lambda push: clone(push).set_params(weak_rankers=AS_SCALED),
+    ", range of all rows, 10 rounds": lambda push: clone(push).set_params(
+        weak_rankers=AS_SCALED, n_estimators=10
+    ),
     ", 10 rounds": lambda push: clone(push).set_params(n_estimators=10),
     ", chosen by d": lambda push: Figure2(push.p, Reading(chosen_by=one)),
     ", 1000 rounds": lambda push: clone(push).set_params(n_estimators=10 * push.n_estimators),
+    ", steps of .01": lambda push: Figure2(push.p, CONSTANT),
+    ", a search that stops where it starts": lambda push: Figure2(push.p, STOPPED),
 }
-"""Other readings of the protocol: each differs from the kept one in what its name says alone."""
+"""Other readings of the protocol: each differs from the kept one in what its name says alone, the last two in
+the range of all rows and the signed choice, too."""
 
 
 def readings(quick: bool) -> Models:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pushrank._base.numeric import Floats
 from pushrank._base.user_types import Matrix
+from pushrank._base.validation import check_choice
 from pushrank.models import LinearModel
 from pushrank.weak_rankers.base import Numbers, Values, WeakRankers
 
@@ -19,24 +20,27 @@ RANGE_ROUNDING = 1e-12
 
 
 class Columns(WeakRankers):
-    r"""Every feature is a weak ranker, scaled by the range that it had in training.
+    r"""Every feature is a weak ranker, scaled by the range that it had in training or as it comes.
 
     .. math::
 
         h_j(x) = (x_j - \min_j) / (\max_j - \min_j),
 
-    in [0, 1] on the training rows, and beyond on rows outside their range. A constant feature is zero.
-
-    Reads the data once; nothing is copied.
+    in [0, 1] on the training rows, and beyond on rows outside their range. Coefficients are those of
+    :math:`x_j`. A feature that is constant in training is zero. Reads the data once; nothing is copied.
 
     Rudin, *The P-Norm Push*, JMLR 10 (2009), sections 5 and 8.
 
+    Parameters
+    ----------
+    units : {"range", "none"}, default="range"
+        As above, or :math:`h_j(x) = x_j`: for features that are scaled to [0, 1] over all rows.
+
     Attributes
     ----------
-    offsets_, ranges_ : ndarray of float64, shape (n_features,)
-        The least value of each feature and how far the largest is above it.
-    units_ : ndarray of float64, shape (n_features,)
-        One over the range; zero for a constant feature.
+    offsets_, ranges_, units_ : ndarray of float64, shape (n_features,)
+        The least value of each feature, how far the largest is above it, and one over that; without units 0,
+        1 and 1. The last two are 0 for a constant feature.
 
     Examples
     --------
@@ -45,6 +49,11 @@ class Columns(WeakRankers):
     [0.5, 2.0]
     """
 
+    units: Literal["range", "none"] = "range"  # of models that were saved before there was a choice
+
+    def __init__(self, units: Literal["range", "none"] = "range") -> None:
+        self.units = units
+
     def fit(
         self,
         X: Matrix,
@@ -52,6 +61,7 @@ class Columns(WeakRankers):
         random_state: np.random.RandomState | None = None,  # noqa: ARG002
     ) -> Self:
         """Learn the range of every feature."""
+        check_choice("units", self.units, ("range", "none"))
         # Rows of weight zero, such as those for validation, must not widen the ranges.
         if row_weights is not None and not row_weights.all():
             X = X[row_weights > 0.0]
@@ -60,6 +70,8 @@ class Columns(WeakRankers):
             lows, highs = lows.toarray(), highs.toarray()
         self.offsets_ = np.asarray(lows, dtype=np.float64).ravel()
         self.ranges_ = np.asarray(highs, dtype=np.float64).ravel() - self.offsets_
+        if self.units == "none":
+            self.offsets_, self.ranges_ = np.zeros_like(self.offsets_), np.sign(self.ranges_)
         self.units_ = np.divide(1.0, self.ranges_, out=np.zeros_like(self.offsets_), where=self.ranges_ > 0.0)
         return self
 
@@ -77,7 +89,7 @@ class Columns(WeakRankers):
         return np.divide(weights, self.ranges_, out=np.zeros_like(weights), where=self.ranges_ > 0.0)
 
     def values(self, X: Matrix, index: int) -> Values:
-        """Return a feature in units of its range."""
+        """Return a feature in its units."""
         return ColumnOutputs(LinearModel(X, centred=False), self.offsets_, self.units_).values(index)
 
     def scores(self, X: Matrix, indices: Numbers, weights: Floats) -> Floats:
@@ -117,13 +129,13 @@ class ColumnOutputs:
         return np.array([self.values(index).dtype != bool for index in range(self.n_rankers)])
 
     def values(self, index: int) -> Values:
-        """Return a column in units of its range; bool if its two extremes are its only values."""
+        """Return a column in its units; bool if 0 and 1 are its only values."""
         column = self.model.column(index)
         low, high = column.min(), column.max()
         is_high = column == high
         # Only a column that spans the whole range of the fit has the values 0 and 1 exactly: the extremes of
         # fewer rows may lie within. Centring adds to the rounding of the range.
-        whole_range = abs((high - low) * self._units[index] - 1.0) <= RANGE_ROUNDING
-        if whole_range and np.all(is_high | (column == low)):
+        ends = (np.array([low, high]) - self._offsets[index]) * self._units[index]
+        if np.abs(ends - (0.0, 1.0)).max() <= RANGE_ROUNDING and np.all(is_high | (column == low)):
             return np.asarray(is_high)
         return np.asarray((column - self._offsets[index]) * self._units[index])
