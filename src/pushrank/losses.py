@@ -9,7 +9,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from pushrank._base.docstrings import shared_docs_from
 from pushrank._base.files import trust_in_files
 from pushrank._base.numeric import Floats, sigmoid, softplus
 from pushrank._base.validation import check_number, check_traits, resolve_name
@@ -272,18 +271,6 @@ class SquaredHinge(Loss):
         return 2.0 * (margin < 1.0).astype(np.float64)
 
 
-_shared_docs = shared_docs_from(
-    {
-        "sharpness": r"""The positive :math:`\beta`, in units of one over a score; the larger, the nearer to a
-step.""",
-        "sharpness_errors": """Raises
-------
-TypeError, ValueError
-    When ``sharpness`` is no number, or not positive and finite.""",
-    }
-)
-
-
 @dataclass(frozen=True)
 class _SharpLoss(Loss):
     """A loss that is a function of ``exp(sharpness * margin)``."""
@@ -299,7 +286,6 @@ class _SharpLoss(Loss):
         return math.pi / self.sharpness
 
 
-@_shared_docs
 @dataclass(frozen=True)
 class SmoothedHinge(_SharpLoss):
     r"""The smoothed hinge :math:`\ell(r) = \frac{1}{\beta} \ln(1 + e^{\beta (1 - r)})`.
@@ -315,7 +301,10 @@ class SmoothedHinge(_SharpLoss):
     sharpness : float, default=4.0
         The positive :math:`\beta`, in units of one over a score.
 
-    %(sharpness_errors)s
+    Raises
+    ------
+    TypeError, ValueError
+        When ``sharpness`` is no number, or not positive and finite.
 
     Examples
     --------
@@ -347,7 +336,6 @@ class SmoothedHinge(_SharpLoss):
         return self.sharpness * sigmoid(z) * sigmoid(-z)
 
 
-@_shared_docs
 @dataclass(frozen=True)
 class Sigmoid(_SharpLoss):
     r"""The sigmoid loss :math:`\ell(r) = 1 / (1 + e^{\beta r})`, between zero and one.
@@ -361,9 +349,13 @@ class Sigmoid(_SharpLoss):
 
     Parameters
     ----------
-    sharpness : float
+    sharpness : float, default=1.0
+        The positive :math:`\beta`, in units of one over a score; the larger, the nearer to a step.
 
-    %(sharpness_errors)s
+    Raises
+    ------
+    TypeError, ValueError
+        When ``sharpness`` is no number, or not positive and finite.
 
     Examples
     --------

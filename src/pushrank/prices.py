@@ -201,9 +201,7 @@ class SoftMaximum(Price):
         return self.value(inner_sum) / self.temperature**2
 
     @np.errstate(over="ignore")
-    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:
-        if scale == "log":
-            raise ValueError("SoftMaximum has no log scale; use scale='raw'.")
+    def total(self, log_sums: Floats, weights: Floats | float, scale: Scale) -> PriceTotal:  # noqa: ARG002
         sums = np.exp(log_sums)
         log_weights = np.log(np.broadcast_to(weights, sums.shape))
         multipliers, log_total = softmax_and_log_sum(sums / self.temperature + log_weights)

@@ -222,14 +222,13 @@ A memory map of one of these types need not fit in memory (:doc:`/scale`). Rows 
 :class:`pushrank.distributed.DaskRows`, which hold ``y`` and ``sample_weight`` too.""",
     "y": """Labels of two classes; the larger in sorted order is positive and belongs at the
 top. Texts other than yes and no or true and false raise a warning.""",
-    "y_grades": """Labels of two classes, the larger of which in sorted order belongs at the top, or grades of
-relevance, which are numbers: rows of a higher grade should stand above rows of every lower grade. Three or
-more numbers always count as grades; for classes without an order pass ``y == c``, one class against the
-rest. None with ``pairs``.""",
     "qid": """Query groups: a label for each row, in any order. Only rows of the same group are compared.
 Sizes of consecutive groups become labels by ``np.repeat(np.arange(len(sizes)), sizes)``.""",
     "graded_labels": """y : array-like of shape (n_samples,), optional
-    %(y_grades)s""",
+    Labels of two classes, the larger of which in sorted order belongs at the top, or grades of relevance,
+    which are numbers: rows of a higher grade should stand above rows of every lower grade. Three or more
+    numbers always count as grades; for classes without an order pass ``y == c``, one class against the
+    rest. None with ``pairs``.""",
     "weights_and_queries": """sample_weight : array-like of shape (n_samples,), optional
     Non-negative weights; a row of weight zero counts as no row.
 qid : array-like of shape (n_samples,), optional
@@ -330,11 +329,10 @@ warm_start : bool
     Start from the coefficients of the last fit, which must have had the same features.
 verbose : bool
 positive : bool
-    %(positive_coef)s""",
-    "positive_coef": """Whether all coefficients are at least 0, so that scores fall with no feature: for
-features that are scores themselves, such as those of other models. Where no feature ranks better with a
-positive coefficient all are 0, which is warned of. The bound of the optimum is that over such coefficients,
-and ``solver="lbfgs"`` stands for Newton's method where the objective has one, and else for L-BFGS-B.""",
+    Whether all coefficients are at least 0, so that scores fall with no feature: for features that are
+    scores themselves, such as those of other models. Where no feature ranks better with a positive
+    coefficient all are 0, which is warned of. The bound of the optimum is that over such coefficients, and
+    ``solver="lbfgs"`` stands for Newton's method where the objective has one, and else for L-BFGS-B.""",
     "kernel": """Linear scores, or those of a kernel. A function takes two sets of rows and returns the matrix
 of kernel values, which must be positive semi-definite; a ranker that holds a function cannot be saved.
 ``"precomputed"`` takes that matrix in place of ``X``.""",
@@ -501,8 +499,8 @@ verbose : bool""",
     with more than 1,024 features, and (but for a push or a pull of a power) with rows that are not in
     memory.""",
     "dual_gap_log_": """dual_gap_ : float
-    The difference of primal and dual objective, relative to the primal, or to one if that is less, because it
-    is a logarithm.""",
+    The difference of primal and dual objective, relative to the primal; on a log scale to one if that is
+    less.""",
     "primal_dual_": """primal_objective_, dual_objective_ : float
     The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum.""",
     "dual_gap_": """dual_gap_ : float

@@ -266,9 +266,11 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     the exponential, and prices of your own that are not convex or fall somewhere make objectives that are not
     convex: the answer is a local minimum. ``examples/pictures/plot_6_roc_portion.py`` has a price that falls.
 
-    The hinge and the maximum have kinks: they need a positive alpha, and are approached by
-    smooth objectives until the duality gap is at most `tol` (:doc:`/certificates`). Without a bound the
-    gradient decides.
+    The hinge and the maximum have kinks: they need a positive alpha, and are approached by smooth objectives,
+    of which ``objective_path_`` is, until the duality gap is at most `tol` (:doc:`/certificates`). Objectives
+    that are not convex have no bound, and without a penalty only the exponential loss under a power or
+    ``LogOnePlus`` has one: its proof takes weights of pairs that are never zero, and beyond the margin of the
+    squared hinge they are. Without a bound the gradient decides.
 
     Rudin, JMLR 10 (2009), sections 2 and 7.
 
@@ -290,21 +292,8 @@ class PushRanker(LinearPushMixin, BaseEstimator):
 
     Attributes
     ----------
-    %(coef_ classes_grades_ threshold_ thresholds_ n_iter_)s
-    objective_path_ : ndarray of shape (n_iter_ + 1,)
-        The objective at the start and after every iteration; with smoothed kinks, of the smoothed objectives.
-    converged_ : bool
-        Whether the duality gap and the gradient came down to ``tol``; without a bound, and where rounding
-        ended the descent before the gap was closed, the gradient; with kinks the gap.
-    primal_objective_, dual_objective_ : float
-        The objective at the answer, as rounded to the dtype of ``coef_``, and a lower bound of the optimum;
-        minus infinity where the objective is not convex. With an alpha of 0 only the exponential loss with a
-        power price or ``LogOnePlus`` has one, as that of :class:`PNormPush`: its proof takes weights of pairs
-        that are never zero, and beyond the margin of the squared hinge they are.
-    dual_gap_ : float
-        Their difference, relative to the first; without kinks and on the log scale (of the exponential loss
-        or price) relative to one where the first is less.
-    %(features_)s
+    %(coef_ classes_grades_ threshold_ thresholds_ n_iter_ objective_path_ converged_gap_gradient_)s
+    %(primal_dual_penalty_ dual_gap_log_ features_)s
 
     Examples
     --------

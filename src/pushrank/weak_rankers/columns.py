@@ -49,8 +49,6 @@ class Columns(WeakRankers):
     [0.5, 2.0]
     """
 
-    units: Literal["range", "none"] = "range"  # of models that were saved before there was a choice
-
     def __init__(self, units: Literal["range", "none"] = "range") -> None:
         self.units = units
 
