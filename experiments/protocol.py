@@ -29,7 +29,10 @@ from pushrank.prices import Power
 FOLDS = 5
 MAX_DEVIATIONS = 2.0
 TEST_SHARE = 0.3  # of the experiments that resume
-QUICK = "--quick shows that all steps run. Two repeats, of a part of the rows, are no test of the figures."
+QUICK = (
+    "--quick shows that all steps run. Two repeats, of a part of the rows, are no test of the figures: "
+    "what agrees with a paper is not counted."
+)
 VERDICTS = ("above", "even", "below")
 MEASURES: dict[str, Callable[..., float]] = {
     "positives at top": metrics.positives_at_top,

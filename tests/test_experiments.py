@@ -37,6 +37,7 @@ QUICK = {
     "promises",
     "rudin_2005",
     "rudin_2009",
+    "steps",
     "verdicts",
 }
 NEEDED = {"auc_meets_dro_2022": "rdkit", "torch_rare_class": "torch"}

@@ -121,19 +121,24 @@ def rankers(quick: bool) -> Models:
     }
 
 
+def by_figure_2(reading: Reading) -> Callable[[Any], Any]:
+    """Return what replaces a ranker by figure 2 in a reading, in as many rounds."""
+    return lambda push: Figure2(push.p, reading._replace(rounds=push.n_estimators))
+
+
 AS_SCALED = Columns(units="none")  # over all rows
 WAYS: dict[str, Callable[[Any], Any]] = {
-    ", steps at most ln(1 + IK) / (p + 1)": lambda push: Figure2(push.p, Reading(capped=True)),
+    ", steps at most ln(1 + IK) / (p + 1)": by_figure_2(Reading(capped=True)),
     ", signed choice": lambda push: clone(push).set_params(choice="signed"),
     ", range of all rows": lambda push: clone(push).set_params(weak_rankers=AS_SCALED),
     ", range of all rows, 10 rounds": lambda push: clone(push).set_params(
         weak_rankers=AS_SCALED, n_estimators=10
     ),
     ", 10 rounds": lambda push: clone(push).set_params(n_estimators=10),
-    ", chosen by d": lambda push: Figure2(push.p, Reading(chosen_by=one)),
+    ", chosen by d": by_figure_2(Reading(chosen_by=one)),
     ", 1000 rounds": lambda push: clone(push).set_params(n_estimators=10 * push.n_estimators),
-    ", steps of .01": lambda push: Figure2(push.p, CONSTANT),
-    ", a search that stops where it starts": lambda push: Figure2(push.p, STOPPED),
+    ", steps of .01": by_figure_2(CONSTANT),
+    ", a search that stops where it starts": by_figure_2(STOPPED),
 }
 """Other readings of the protocol: each differs from the kept one in what its name says alone, the last two in
 the range of all rows and the signed choice, too."""
