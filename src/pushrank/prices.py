@@ -15,8 +15,10 @@ from pushrank._base.validation import check_number, check_traits, resolve_name
 Scale = Literal["raw", "log"]
 # A user's price is checked at these inner sums.
 INNER_SUMS = np.geomspace(1e-3, 1e3, 121)
-# A price that is a power at these, as far as it is finite, is a power: no sum of losses is beyond them.
-POWER_SUMS = np.geomspace(1e-12, 1e12, 9)
+# A price that is a power at these is a power: no sum of losses is beyond them.
+POWER_SUMS = np.geomspace(1e-12, 1e12, 97)
+# The logarithms of the smallest and the largest value whose digits are all there.
+LOG_FLOATS = np.array([-667.0, 667.0])
 # The exponential of a smaller number neither overflows nor vanishes, even times another such exponential.
 MAX_SHIFT = 300.0
 TINY = np.finfo(float).tiny
@@ -80,11 +82,11 @@ class Price(ABC):
 
     @property
     def homogeneous(self) -> bool:
-        return _exponent(self) is not None
+        return (exponent := exponent_of(self)) is not None and exponent == self.log_divisor
 
     @property
     def log_divisor(self) -> float | None:
-        return _exponent(self)
+        return exponent_of(self)
 
     def smoothed(self, temperature: float) -> Price:  # noqa: ARG002
         """Return a price without kinks that approaches this one from below as the temperature falls."""
@@ -109,7 +111,7 @@ class Price(ABC):
 
     def terms(self, log_sums: Floats) -> Terms:
         """Return ``g``, ``dg/dl`` and ``d2g/dl2`` at ``l = log_sums``, each divided by ``exp(shift)``."""
-        if self.homogeneous and (exponent := self.log_divisor):
+        if (exponent := exponent_of(self)) is not None:
             # A power of the sums in units of the largest is finite, whatever their size.
             largest = float(np.max(log_sums, initial=-np.inf))
             unit = largest if np.isfinite(largest) else 0.0
@@ -130,10 +132,7 @@ class Price(ABC):
         """
         divisor = self.log_divisor
         if scale == "log" and divisor is None:
-            raise ValueError(
-                f"{type(self).__name__} has no log scale; use scale='raw' or 'mean', or declare the "
-                "log_divisor of a price of your own."
-            )
+            raise ValueError(f"{type(self).__name__} has no log scale; use scale='raw' or 'mean'.")
         if scale == "log" and divisor and self.homogeneous:
             # A softmax takes half the time and memory of the general method.
             exponents = divisor * log_sums
@@ -156,18 +155,32 @@ class Price(ABC):
         return PriceTotal((shift + float(np.log(total))) / divisor, unit * first, unit * second, divisor)
 
 
-def _exponent(price: Price) -> float | None:
-    """Return the m of a price that is c h^m, from its values; None of another one."""
+def exponent_of(price: Price) -> float | None:
+    """Return the m of a price that is c h^m, as its values tell; None of another one."""
+    if type(price).value is Power.value:
+        return float(price.p)  # type: ignore[attr-defined]
     if type(price).total is not Price.total:
         return None
-    with np.errstate(all="ignore"):
-        logs = np.log(price.value(POWER_SUMS))
-    finite = np.isfinite(logs)
-    exponents = np.diff(logs[finite]) / np.diff(np.log(POWER_SUMS[finite]))
-    # Rounding is a few units in the last place.
-    if len(exponents) < 2 or not exponents[0] > 0.0 or np.ptp(exponents) > 1e-12 * exponents[0]:
+    try:
+        with np.errstate(all="ignore"):
+            logs = np.log(price.value(POWER_SUMS))
+    except (ArithmeticError, LookupError, ValueError):
+        return None  # it is not for such sums
+    exact, log_sums = np.abs(logs) < LOG_FLOATS[1], np.log(POWER_SUMS)
+    if exact.sum() < 3:
         return None
-    return float(np.round(exponents.mean(), 12))
+    first, last = np.flatnonzero(exact)[[0, -1]]
+    exponent = float(f"{(logs[last] - logs[first]) / (log_sums[last] - log_sums[first]):.13g}")
+    line = logs[first] + exponent * (log_sums - log_sums[first])
+    # Where a value is zero or infinite the power has to leave the floats, too.
+    apart = np.abs(np.clip(logs, *LOG_FLOATS) - np.clip(line, *LOG_FLOATS))
+    return exponent if exponent > 0.0 and np.max(apart) < 1e-9 * max(1.0, exponent) else None
+
+
+def unit_power(price: Price) -> float | None:
+    """Return the m of a price h^m on the log scale of that power; None of another one."""
+    is_unit = price.homogeneous and float(price.value(np.ones(1))[0]) == 1.0
+    return exponent_of(price) if is_unit else None
 
 
 def _times_exp(values: Floats, shift: float) -> Floats:
@@ -240,16 +253,10 @@ class Power(Price):
     [0.0, 8.0]
     """
 
-    homogeneous: ClassVar[bool] = True
     p: float = 4.0
 
     def __post_init__(self) -> None:
         check_number("p", self.p, 1.0)
-
-    @property
-    def log_divisor(self) -> float:
-        """The exponent ``p``."""
-        return float(self.p)
 
     def value(self, inner_sum: Floats) -> Floats:
         """Return ``inner_sum ** p``."""

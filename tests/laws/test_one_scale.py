@@ -41,17 +41,20 @@ class WrittenLogarithm(Written):
 
 
 @dataclass(frozen=True)
-class Doubled(Written):
-    """A power times a number is a power."""
+class Times(Price):
+    """A power times a number."""
+
+    number: float
+    p: float
 
     def value(self, inner_sum):
-        return 2.0 * self.of.value(inner_sum)
+        return self.number * inner_sum**self.p
 
     def derivative(self, inner_sum):
-        return 2.0 * self.of.derivative(inner_sum)
+        return self.number * self.p * inner_sum ** (self.p - 1.0)
 
     def second_derivative(self, inner_sum):
-        return 2.0 * self.of.second_derivative(inner_sum)
+        return self.number * self.p * (self.p - 1.0) * inner_sum ** (self.p - 2.0)
 
 
 PAIRS = [
@@ -108,22 +111,49 @@ def test_any_price_of_ones_own_is_equal_in_boosting_too():
 
 @pytest.mark.fast
 def test_powers_are_recognised_by_their_values_and_nothing_else_is():
-    for p in (1.0, 1.5, 2.0, 4.0, 64.0):
-        assert Written(Power(p)).log_divisor == Doubled(Power(p)).log_divisor == p
-        assert Written(Power(p)).homogeneous
-    for price in (LogOnePlus(), ExponentialPrice(), Capped(), Shifted()):
+    for p in (0.5, 1.0, 1.5, 2.0, 4.0, 7.3, 26.0, 35.0, 64.0, 103.0, 1000.0):
+        for number in (1e-6, 0.01, 1.0, 1 / 7, 1e6):
+            assert Times(number, p).log_divisor == p
+            assert Times(number, p).homogeneous
+    for price in (LogOnePlus(), ExponentialPrice(), Capped(), Shifted(), Late(), Walled(), Table()):
         assert Written(price).log_divisor is None
         assert not Written(price).homogeneous
+    # A class of one's own that stems from Power is what its values say.
+    assert Capped().log_divisor is None
     assert (Maximum().log_divisor, ExponentialPrice().log_divisor, LogOnePlus().log_divisor) == (1, 1, None)
     # Sums beyond the floats of a power of them, and sums of zero, whose second derivative is infinite.
     with np.errstate(divide="ignore"):
         log_sums = np.log([0.0, 1.0, 1e40, 1e300])
     for price in (Power(1.5), Power(4.0)):
-        for ours, own in zip(
-            price.total(log_sums, 1.0, "log"), Written(price).total(log_sums, 1.0, "log"), strict=True
-        ):
-            if own is not None and ours is not None:
-                np.testing.assert_allclose(own, ours, rtol=1e-12)
+        ours, own = price.total(log_sums, 1.0, "log"), Written(price).total(log_sums, 1.0, "log")
+        np.testing.assert_array_equal(own.gradient, ours.gradient)
+        assert own.value == ours.value
+
+
+@pytest.mark.parametrize("declared", [1.0, None, 3.0])
+def test_a_log_scale_that_a_power_declares_is_that_of_its_logarithm(declared):
+    """What was declared stood for the power itself, of which the objective was then another."""
+    price = type("Declared", (Times,), {"log_divisor": declared})(1.0, 2.0)
+    X, y, weights, _, _ = drawn(3)
+    scores = X[:, 0]
+    raw = PushObjective(price=Power(2.0)).evaluate(y, scores, weights)
+    found = PushObjective(price=price).evaluate(y, scores, weights)
+    assert found[0] == pytest.approx(raw[0])
+    np.testing.assert_allclose(found[1], raw[1], rtol=1e-12)
+    n_terms = (~y).sum() if weights is None else weights[~y].sum()
+    mean = PushObjective(price=price, scale="mean").value(y, scores, weights)
+    assert mean == pytest.approx(raw[0] / n_terms)
+    if declared is not None:
+        log = PushObjective(price=price, scale="log").value(y, scores, weights)
+        assert log == pytest.approx(np.log(raw[0]) / declared)
+
+
+@quiet
+def test_equal_prices_have_equal_certificates():
+    X, y, _, _, _ = drawn(2)
+    for options in ({"alpha": 0.0}, {"alpha": 0.0, "positive": True}, {"alpha": 0.1}):
+        fits = [PushRanker(price=price, **options).fit(X, y) for price in (Power(2.0), Times(1.0, 2.0))]
+        assert fits[0].dual_gap_ == fits[1].dual_gap_ < 1e-6
 
 
 class Capped(Power):
@@ -138,6 +168,29 @@ class Shifted(Power):
 
     def value(self, inner_sum):
         return (1.0 + inner_sum) ** 2
+
+
+class Late(Power):
+    """Nothing up to a sum, and a square from another one on."""
+
+    def value(self, inner_sum):
+        return np.where(inner_sum < 30.0, 0.0, np.where(inner_sum < 80.0, inner_sum - 30.0, inner_sum**2))
+
+
+class Walled(Power):
+    """A square that no sum may exceed."""
+
+    def value(self, inner_sum):
+        return np.where(inner_sum < 1e5, inner_sum**2, np.inf)
+
+
+class Table(Power):
+    """A square that is known of some sums alone."""
+
+    def value(self, inner_sum):
+        if np.max(inner_sum) > 1e6:
+            raise ValueError("the table ends at 1e6")
+        return inner_sum**2
 
 
 @quiet

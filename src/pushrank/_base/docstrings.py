@@ -266,15 +266,6 @@ X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
 Returns
 -------
 ndarray of shape (n_samples,)""",
-    "staged_rows": """Parameters
-----------
-X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-    Rows with the features of ``fit``.
-
-Yields
-------
-ndarray of shape (n_samples,)
-    A new array for each of the ``n_iter_`` rounds; the last is ``decision_function`` up to rounding.""",
     "fitted_or_value_error": """Returns
 -------
 self
@@ -357,18 +348,17 @@ one, or the setting of ``joblib.parallel_config``, and -1 all processors. It cha
     "time_stopping": """The times of the rows, as numbers or dates. Early stopping then validates on the
 latest rows instead of rows drawn at random.""",
     # Searches for a budget.
-    "budget_parameters": """budget : int or Budget, default=None
+    "precision_at_budget": """.. math:: \\frac{1}{k} \\sum_i 1[\\mathrm{rank}(i) \\le k]
+
+over the positives i, on the parts of a cross-validation that were not learned from.""",
+    "budget_search_parameters": """budget : int or Budget, default=None
     How many rows you can act on, of as many rows as ``X`` has, or in every period, such as ``Budget(150,
     per="day")`` of ``pushrank.budgets``; that needs `time`.
 fraction : float, default=None
     The budget as a fraction of the rows, in (0, 1].
 fraction_of_positives : float, default=None
     The budget as a fraction of the number of positives, in (0, 1]. It is 0.25 if none of the three is
-    set.""",
-    "precision_at_budget": """.. math:: \\frac{1}{k} \\sum_i 1[\\mathrm{rank}(i) \\le k]
-
-over the positives i, on the parts of a cross-validation that were not learned from.""",
-    "budget_search_parameters": """%(budget_parameters)s
+    set.
 cv : int, splitter or iterable
 n_jobs : int or None
     %(n_jobs_of_folds)s

@@ -187,7 +187,15 @@ class BoostedRankerMixin(RankerMixin):
     def staged_decision_function(self, X: MatrixLike) -> Iterator[NDArray[np.floating]]:
         """Yield the scores of ``decision_function`` as they would be after each round.
 
-        %(staged_rows)s
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+            A new array for each of the ``n_iter_`` rounds; the last is ``decision_function`` up to rounding.
         """
         check_is_fitted(self, "estimator_weights_")
         X = self._validated(X)

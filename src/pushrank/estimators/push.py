@@ -268,9 +268,9 @@ class PushRanker(LinearPushMixin, BaseEstimator):
 
     The hinge and the maximum have kinks: they need a positive alpha, and are approached by smooth objectives,
     of which ``objective_path_`` is, until the duality gap is at most `tol` (:doc:`/certificates`). Objectives
-    that are not convex have no bound, and without a penalty only the exponential loss under a power or
-    ``LogOnePlus`` has one: its proof takes weights of pairs that are never zero, and beyond the margin of the
-    squared hinge they are. Without a bound the gradient decides.
+    that are not convex have no bound, and without a penalty only the exponential loss has one, under a power
+    on the log scale or ``LogOnePlus``: its proof takes weights of pairs that are never zero, and beyond the
+    margin of the squared hinge they are. Without a bound the gradient decides.
 
     Rudin, JMLR 10 (2009), sections 2 and 7.
 
@@ -285,10 +285,9 @@ class PushRanker(LinearPushMixin, BaseEstimator):
     accuracy : float
         The relative error of an analytic loss's sums over pairs, from 1e-13 to 0.1.
     scale : {"auto", "raw", "log", "mean"}, default="auto"
-        F is ``"raw"``, R itself, which overflows under a steep price; ``"log"``, :math:`\frac1m \ln R`; or
-        ``"mean"``, a mean over k (see :class:`~pushrank.objectives.PushObjective`). Equal prices are equal on
-        each of them. ``"auto"`` takes what does not overflow and is convex: the logarithm for the exponential
-        loss under a power and for ``ExponentialPrice``, the mean for others.
+        F is R itself, which overflows under a steep price; :math:`\frac1m \ln R`; or a mean over k, as of
+        :class:`~pushrank.objectives.PushObjective`. ``"auto"`` takes what does not overflow and is convex:
+        the logarithm of the exponential loss under a power and of ``ExponentialPrice``, else the mean.
 
     Attributes
     ----------

@@ -153,9 +153,8 @@ class PushObjective:
         # the pull, so that value and gradient need a single reading of the scores.
         if self.scale != "log" or not self._loss.factorises or self.side == "both":
             return None
-        if not isinstance(self._price, prices.Power):
+        if (p := prices.unit_power(self._price)) is None:
             return None
-        p = self._price.log_divisor
         return (1.0, p) if self.side == "push" else (p, 1.0)
 
     def evaluation(self, sample: Sample, scores: Floats) -> ObjectiveEvaluation:

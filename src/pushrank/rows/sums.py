@@ -24,7 +24,7 @@ from pushrank._base.parallel import compiled
 from pushrank.models.linear import ClassMoments
 from pushrank.objectives import PushObjective
 from pushrank.pairs.samples import BipartiteSample, ByClass
-from pushrank.prices import Power, Price
+from pushrank.prices import Price, unit_power
 from pushrank.rows.source import POSITIVE, Block, Blocks, RowSource
 
 MAX_FLOAT = np.finfo(float).max
@@ -332,9 +332,8 @@ def summed_objective(
     price = prices.resolve(objective.price)
 
     def push(scale: Literal["raw", "log"], swapped: bool) -> Any:
-        if scale == "log" and isinstance(price, Power):
-            powers = (1.0, price.log_divisor)
-            return two_sum_push(source, coef, powers, swapped=swapped, with_rows=with_rows)
+        if scale == "log" and (power := unit_power(price)):
+            return two_sum_push(source, coef, (1.0, power), swapped=swapped, with_rows=with_rows)
         return priced_push(source, coef, price, scale, swapped=swapped, with_rows=with_rows)
 
     # Scales of an objective depend on total weights of the classes: two rows of these weights stand for all.

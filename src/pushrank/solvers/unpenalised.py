@@ -8,9 +8,9 @@ from contextlib import suppress
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
+from pushrank import prices
 from pushrank._base.numeric import Floats
 from pushrank.objectives import PushObjective
-from pushrank.prices import LogOnePlus, Power
 from pushrank.solvers import tolerances
 from pushrank.solvers.preconditioning import can_whiten, units_at_zero, whitening
 from pushrank.solvers.problem import Problem, ScoredPoint
@@ -23,10 +23,10 @@ def nested_power(problem: Problem) -> float | None:
     if not isinstance(objective, PushObjective) or not objective.convex:
         return None
     # A convex objective of a loss that factorises is one of the exponential loss.
-    price = problem.push_objective.price
-    if isinstance(price, Power) and objective.scale == "log":
-        return float(price.p)
-    return 0.0 if isinstance(price, LogOnePlus) else None
+    price = prices.resolve(objective.price)
+    if objective.scale == "log":
+        return prices.unit_power(price)
+    return 0.0 if isinstance(price, prices.LogOnePlus) else None
 
 
 def unpenalised_certificate(problem: Problem, coef: Floats, value: float, gradient: Floats) -> Certificate:
@@ -49,10 +49,8 @@ def unpenalised_certificate(problem: Problem, coef: Floats, value: float, gradie
 
 
 def newton_step(problem: Problem, coef: Floats, gradient: Floats) -> tuple[Floats, float] | None:
-    """Return the step d that leaves nothing of the gradient, and d @ H @ d; None where there is none.
-
-    A coefficient that is held at its bound of zero takes no step, and may be left with a slope upwards.
-    """
+    """Return the step d that leaves nothing of the gradient, and d @ H @ d; None where there is none."""
+    # A coefficient that is held at its bound of zero takes no step, and may be left with a slope upwards.
     # A part of the gradient that no change of the slopes takes away is a descent without end: only that of
     # rounding may be left.
     point = problem.point(coef)
