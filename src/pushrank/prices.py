@@ -68,12 +68,6 @@ class Price(ABC):
         Whether it is convex, which a certificate of optimality needs.
     monotonic : bool
         Whether it falls nowhere, which steps along one weak ranker or coefficient at a time need.
-    homogeneous : bool
-        Whether the log scale of ``c * h`` is that of ``h`` plus ``ln c``, so that means make sense: of powers
-        :math:`c h^m`, which are recognised by their values, and of the maximum.
-    log_divisor : float or None
-        The m of the log scale :math:`\frac1m \ln R`: that of a power, 1 of ``ExponentialPrice``, and what
-        your price declares. None if there is no such scale.
     """
 
     smooth: ClassVar[bool] = True
@@ -82,10 +76,12 @@ class Price(ABC):
 
     @property
     def homogeneous(self) -> bool:
+        """Whether it is a power :math:`c h^m`, as its values tell, or the maximum: power means make sense."""
         return (exponent := exponent_of(self)) is not None and exponent == self.log_divisor
 
     @property
     def log_divisor(self) -> float | None:
+        r"""The m of the log scale :math:`\frac1m \ln R`, a power's or declared; None if there is none."""
         return exponent_of(self)
 
     def smoothed(self, temperature: float) -> Price:  # noqa: ARG002
