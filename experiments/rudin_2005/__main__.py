@@ -186,14 +186,11 @@ def text(separable: pd.DataFrame, not_separable: pd.DataFrame, quick: bool) -> s
             f"  {name}: AUC of Smooth Margin less RankBoost's {gain.mean():+.4f}, sd {gain.std():.4f}"
         )
     counts = last[["rounds", "break the printed", "break the other"]].sum().astype(int)
-    lines += (
-        []
-        if quick
-        else [
+    if not quick:
+        lines.append(
             f"  {counts['rounds']} rounds after separation: {counts['break the printed']} rise by less than "
             f"Lemma 1 prints, {counts['break the other']} by less than the relative entropy"
-        ]
-    )
+        )
     lines += ["", f"not separable: median rounds until within {NEAR:g} of the last AUC, of the least loss;"]
     lines.append("loss above the least at the end, F-skew over F, AUC in training and of the test part (sd)")
     for (name, algorithm), rows in not_separable.groupby(["set", "algorithm"], sort=False):
