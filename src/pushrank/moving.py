@@ -1,0 +1,156 @@
+"""A budget that moves between days: how many rows of a day to act on, out of those left for a week or month."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from pushrank._base.numeric import Floats, softplus
+
+__all__ = ["PAST_DAYS", "Day", "Spending", "calls_of_day", "level_of_days"]
+
+PAST_DAYS = 28
+"""Days whose first scores say what a call is worth."""
+KNOWN_DAYS = 7
+"""Days from which on they do; before, each day has an equal part of what is left."""
+ACTED_DAYS = 84
+"""Days of whose rows acted on the level of a day is learnt."""
+
+
+def calls_of_day(
+    today: Floats, past: Sequence[Floats], left: int, n_days: int, cap: int, floor: int = 0
+) -> int:
+    r"""Return how many rows of a day to act on, so that the last call is worth the same on every day.
+
+    It is the largest x with
+
+    .. math:: x + (r - 1) \frac1W \sum_w \min(\max(N_w(\theta), f_w), m) \le b, \qquad f_w = \min(f, N_w),
+
+    where :math:`\theta` is the score of the x-th row of today, :math:`N_w(\theta)` counts the rows of a past
+    day w of W at or above it, and :math:`N_w` all of them: rows of today are taken down to a score at which
+    the calls of days such as the past ones would spend the rest. On the last day it is all that is left.
+
+    Only the order of scores counts, of all days together: an increasing map of all of them changes nothing.
+    O(n log n) of the rows. Rows that tie with the last one of today count on past days.
+
+    Parameters
+    ----------
+    today : ndarray of shape (n,)
+        The scores of a day, the higher the better.
+    past : sequence of ndarray
+        The scores of past days, of which the first `cap` of each are enough; none may be without rows.
+    left : int
+        The calls b that are left for the span, at least 0.
+    n_days : int
+        The days r that are left of it, today among them, at least 1.
+    cap, floor : int
+        The most and the fewest calls a day, m and f. A day of fewer rows than f is acted on whole.
+
+    Examples
+    --------
+    >>> today, past = np.array([0.8, 0.6, 0.2]), [np.array([0.9, 0.5, 0.1])]
+    >>> [calls_of_day(today, past, b, n_days=2, cap=2) for b in (1, 2, 3, 9)]
+    [0, 1, 2, 2]
+    >>> calls_of_day(today, past, 3, n_days=1, cap=2)
+    2
+    """
+    most, least = min(left, cap, len(today)), min(left, floor, len(today))
+    if n_days > 1 and most > least:
+        best = -np.sort(-today)[least:most]
+        elsewhere = np.zeros(len(best))
+        for of_day in past:
+            n_above = len(of_day) - np.searchsorted(np.sort(of_day), best, side="left")
+            elsewhere += np.clip(n_above, min(floor, len(of_day)), cap)
+        spent = np.arange(least + 1, most + 1) + (n_days - 1) * elsewhere / len(past)
+        # What is spent grows with the rows that are taken.
+        most = least + int(np.count_nonzero(spent <= left))
+    return most
+
+
+def level_of_days(within: Floats, level: Floats, hits: NDArray[np.bool_]) -> float:
+    r"""Return how much of the level of a day's scores is real, from 0 to 1, by rows that were acted on.
+
+    It is :math:`\beta_{between} / \beta_{within}`, cut to [0, 1], of the logistic regression of the labels on
+    how far a score is above its day's level, and on this level. With 1 the difference of two days is worth as
+    much as the same difference within a day; with 0 it says nothing, and every day is alike. Rows that say
+    nothing, as without a hit or of one day, give 0. Mundlak, *On the pooling of time series and cross section
+    data*, Econometrica 46 (1978).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> level, within = np.repeat(rng.normal(size=300), 30), rng.normal(size=9000)
+    >>> hits = rng.random(9000) < 1 / (1 + np.exp(2.0 - within - 0.5 * level))
+    >>> round(level_of_days(within, level, hits), 1)
+    0.5
+    """
+    if not hits.any() or hits.all() or np.ptp(level) == 0.0 or np.ptp(within) == 0.0:
+        return 0.0
+    columns = np.column_stack([within, level])
+    centre, units = columns.mean(axis=0), columns.std(axis=0)
+    columns = np.column_stack([(columns - centre) / units, np.ones(len(hits))])
+
+    def loss(beta: Floats) -> tuple[float, Floats]:
+        # A touch of a ridge keeps coefficients finite where hits and misses are apart.
+        scores = columns @ beta
+        slope = columns.T @ (expit(scores) - hits) + 1e-3 * beta
+        return float((softplus(scores) - hits * scores).sum() + 5e-4 * beta @ beta), slope
+
+    beta_within, beta_between = minimize(loss, np.zeros(3), jac=True, method="BFGS").x[:2] / units
+    return float(np.clip(beta_between / beta_within, 0.0, 1.0)) if beta_within > 0.0 else 0.0
+
+
+class Day(NamedTuple):
+    """What is kept of a day: its number, the scores of its first rows, and the labels of those acted on."""
+
+    number: int
+    first: Floats
+    acted: Floats
+    hits: NDArray[np.bool_]
+
+    @property
+    def level(self) -> float:
+        """The mean of the scores of its first rows."""
+        return float(self.first.mean())
+
+
+class Spending:
+    """The calls of a span, from day to day: how many each day has, by what past days say a call is worth."""
+
+    def __init__(self, n: int, cap: int, floor: int = 0) -> None:
+        self.n, self.cap, self.floor = n, cap, floor
+        self.days: list[Day] = []
+
+    def n_calls(self, number: int, scores: Floats, left: int, n_days: int) -> int:
+        """Return how many rows of a day to act on, of the calls left for so many days, itself among them."""
+        recent = [day for day in self.days if number - PAST_DAYS <= day.number < number and len(day.first)]
+        if len(recent) < KNOWN_DAYS:
+            return min(-(-left // n_days), self.cap, len(scores))
+        share = self.share(number)
+        today = -np.sort(-scores)[: self.cap]
+
+        def priced(first: Floats) -> Floats:
+            return first - (1.0 - share) * first.mean() if len(first) else first
+
+        past = [priced(day.first) for day in recent]
+        return calls_of_day(priced(today), past, left, n_days, self.cap, self.floor)
+
+    def share(self, number: int) -> float:
+        """Return how much of the level of a day is real, by the rows acted on before it."""
+        told = [day for day in self.days if number - ACTED_DAYS <= day.number < number and len(day.acted)]
+        if not told:
+            return 0.0
+        levels = np.repeat([day.level for day in told], [len(day.acted) for day in told])
+        acted, hits = (np.concatenate([getattr(day, name) for day in told]) for name in ("acted", "hits"))
+        return level_of_days(acted - levels, levels, hits)
+
+    def keep(self, number: int, scores: Floats, acted: NDArray[np.bool_], hits: NDArray[np.bool_]) -> None:
+        """Keep what a day says of the worth of calls on days to come."""
+        first = -np.sort(-scores)[: self.cap]
+        self.days = [day for day in self.days if day.number >= number - ACTED_DAYS]
+        self.days.append(Day(number, first, scores[acted], hits[acted]))
