@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import logit
+from sklearn.linear_model import LogisticRegression
 
-from pushrank._base.numeric import Floats, softplus
+from pushrank._base.numeric import Floats
+from pushrank.budgets import MONDAY, Budget, Periods
 
-__all__ = ["PAST_DAYS", "Day", "Spending", "calls_of_day", "level_of_days"]
+__all__ = ["PAST_DAYS", "Day", "Spending", "calls_by_day", "calls_of_day", "level_of_days"]
 
 PAST_DAYS = 28
 """Days whose first scores say what a call is worth."""
@@ -92,23 +93,17 @@ def level_of_days(within: Floats, level: Floats, hits: NDArray[np.bool_]) -> flo
     if not hits.any() or hits.all() or np.ptp(level) == 0.0 or np.ptp(within) == 0.0:
         return 0.0
     columns = np.column_stack([within, level])
-    centre, units = columns.mean(axis=0), columns.std(axis=0)
-    columns = np.column_stack([(columns - centre) / units, np.ones(len(hits))])
-
-    def loss(beta: Floats) -> tuple[float, Floats]:
-        # A touch of a ridge keeps coefficients finite where hits and misses are apart.
-        scores = columns @ beta
-        slope = columns.T @ (expit(scores) - hits) + 1e-3 * beta
-        return float((softplus(scores) - hits * scores).sum() + 5e-4 * beta @ beta), slope
-
-    beta_within, beta_between = minimize(loss, np.zeros(3), jac=True, method="BFGS").x[:2] / units
+    units = columns.std(axis=0)
+    # A touch of a penalty keeps coefficients finite where scores part hits and misses.
+    fitted = LogisticRegression(C=1e3, solver="newton-cholesky").fit(columns / units, hits)
+    beta_within, beta_between = fitted.coef_[0] / units
     return float(np.clip(beta_between / beta_within, 0.0, 1.0)) if beta_within > 0.0 else 0.0
 
 
 class Day(NamedTuple):
-    """What is kept of a day: its number, the scores of its first rows, and the labels of those acted on."""
+    """What is kept of a day: its date, the scores of its first rows, and the labels of those acted on."""
 
-    number: int
+    date: np.datetime64
     first: Floats
     acted: Floats
     hits: NDArray[np.bool_]
@@ -120,37 +115,106 @@ class Day(NamedTuple):
 
 
 class Spending:
-    """The calls of a span, from day to day: how many each day has, by what past days say a call is worth."""
+    """The calls of a span, from day to day: how many each day has, by what past days say a call is worth.
 
-    def __init__(self, n: int, cap: int, floor: int = 0) -> None:
-        self.n, self.cap, self.floor = n, cap, floor
+    Parameters
+    ----------
+    budget : Budget
+        A budget a week or a month with a ``daily_cap``.
+
+    Attributes
+    ----------
+    days : list of Day
+        The last 84 days, in their order.
+    span : object
+        The beginning of the week or month whose calls are spent.
+    left : int
+        The calls that are left of it.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
         self.days: list[Day] = []
+        self.span: Any = None
+        self.left = 0
 
-    def n_calls(self, number: int, scores: Floats, left: int, n_days: int) -> int:
-        """Return how many rows of a day to act on, of the calls left for so many days, itself among them."""
-        recent = [day for day in self.days if number - PAST_DAYS <= day.number < number and len(day.first)]
+    def calls(self, date: np.datetime64, scores: Floats) -> int:
+        """Return how many rows of a day, later than those kept, are acted on, which are then spent.
+
+        The first span begins with as many calls as its days that are left have of it. Until seven days are
+        kept each day has an equal part of what is left.
+        """
+        span, n_days, length = span_of(self.budget, date)
+        if span != self.span:
+            whole = self.span is not None
+            self.left = self.budget.n if whole else round(self.budget.n * n_days / length)
+            self.span = span
+        cap = int(self.budget.daily_cap or self.budget.n)
+        recent = [day.first for day in self.days if day.date >= date - PAST_DAYS and len(day.first)]
+        today = -np.sort(-scores)[:cap]
         if len(recent) < KNOWN_DAYS:
-            return min(-(-left // n_days), self.cap, len(scores))
-        share = self.share(number)
-        today = -np.sort(-scores)[: self.cap]
+            n = min(-(-self.left // n_days), cap, len(scores))
+        else:
+            share = self.share(date)
+            today, *past = (first - (1.0 - share) * first.mean() for first in (today, *recent) if len(first))
+            n = calls_of_day(today, past, self.left, n_days, cap, self.budget.daily_floor)
+        self.left -= n
+        return n
 
-        def priced(first: Floats) -> Floats:
-            return first - (1.0 - share) * first.mean() if len(first) else first
-
-        past = [priced(day.first) for day in recent]
-        return calls_of_day(priced(today), past, left, n_days, self.cap, self.floor)
-
-    def share(self, number: int) -> float:
+    def share(self, date: np.datetime64) -> float:
         """Return how much of the level of a day is real, by the rows acted on before it."""
-        told = [day for day in self.days if number - ACTED_DAYS <= day.number < number and len(day.acted)]
+        told = [day for day in self.days if day.date >= date - ACTED_DAYS and len(day.acted)]
         if not told:
             return 0.0
         levels = np.repeat([day.level for day in told], [len(day.acted) for day in told])
         acted, hits = (np.concatenate([getattr(day, name) for day in told]) for name in ("acted", "hits"))
         return level_of_days(acted - levels, levels, hits)
 
-    def keep(self, number: int, scores: Floats, acted: NDArray[np.bool_], hits: NDArray[np.bool_]) -> None:
+    def keep(self, date: np.datetime64, scores: Floats, acted: NDArray[np.bool_], hits: NDArray[Any]) -> None:
         """Keep what a day says of the worth of calls on days to come."""
-        first = -np.sort(-scores)[: self.cap]
-        self.days = [day for day in self.days if day.number >= number - ACTED_DAYS]
-        self.days.append(Day(number, first, scores[acted], hits[acted]))
+        first = -np.sort(-scores)[: self.budget.daily_cap]
+        self.days = [day for day in self.days if day.date >= date - ACTED_DAYS]
+        self.days.append(Day(date, first, scores[acted], np.asarray(hits[acted], dtype=bool)))
+
+
+def span_of(budget: Budget, date: np.datetime64) -> tuple[np.datetime64, int, int]:
+    """Return the first day of the week or month of a day, its days from this one on, and all of them.
+
+    Examples
+    --------
+    >>> span_of(Budget(210, "week", 60), np.datetime64("2026-03-04"))[1:]
+    (5, 7)
+    >>> span_of(Budget(900, "month", 60), np.datetime64("2026-02-28"))[1:]
+    (1, 28)
+    """
+    if budget.per == "week":
+        at = int((date - MONDAY).astype(int)) % 7
+        return date - at, 7 - at, 7
+    month = date.astype("datetime64[M]")
+    first, after = month.astype("datetime64[D]"), (month + 1).astype("datetime64[D]")
+    return first, int((after - date).astype(int)), int((after - first).astype(int))
+
+
+def calls_by_day(scores: Floats, hits: NDArray[Any], days: Periods, budget: Budget) -> NDArray[np.int64]:
+    """Return how many rows of each day a budget that moves acts on, where labels come the day after.
+
+    It is decided day by day, by what is known of the days before alone.
+    """
+    spending, values, rows = Spending(budget), comparable(scores), days.rows
+    calls = np.zeros(len(rows), dtype=np.int64)
+    for number, (date, of_day) in enumerate(zip(days.labels, rows, strict=True)):
+        of = values[of_day]
+        calls[number] = spending.calls(date, of)
+        acted = np.zeros(len(of), dtype=bool)
+        acted[np.argsort(-of, kind="stable")[: calls[number]]] = True
+        spending.keep(date, of, acted, hits[of_day])
+    return calls
+
+
+def comparable(scores: Floats) -> Floats:
+    """Return scores whose differences are comparable: the logits of probabilities, and others as they are."""
+    lowest, highest = float(scores.min(initial=0.5)), float(scores.max(initial=0.5))
+    if lowest < 0.0 or highest > 1.0:
+        return scores
+    tiny = np.finfo(np.float64).eps
+    return np.asarray(logit(np.clip(scores, tiny, 1.0 - tiny)))
