@@ -187,8 +187,14 @@ class Budget:
     def periods(self, time: Any) -> Periods:
         """Return the periods of rows by their times, dates as :func:`~pushrank.times.read_dates` reads them.
 
-        For batches they are any values that can be sorted. Other times are a ValueError.
+        For batches they are any values that can be sorted. Other times are a ValueError, and so is a budget
+        that moves between days, which few take.
         """
+        if self.daily_cap is not None:
+            raise ValueError(
+                f"a budget that moves between days, {self.words}, is not taken here: leave the daily_cap out "
+                "to decide on all rows of a period at once, or take a budget a day."
+            )
         if self.per == "batch":
             check_present(values := column(time, "time"), time)
             try:

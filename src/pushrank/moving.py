@@ -1,4 +1,4 @@
-"""A budget that moves between days: how many rows of a day to act on, out of those left for a week or month."""
+"""A budget that moves between days: how many rows of a day to act on, of those left for a week or month."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from sklearn.linear_model import LogisticRegression
 from pushrank._base.numeric import Floats
 from pushrank.budgets import MONDAY, Budget, Periods
 
-__all__ = ["PAST_DAYS", "Day", "Spending", "calls_by_day", "calls_of_day", "level_of_days"]
+__all__ = [
+    "PAST_DAYS", "Day", "MovingGain", "Spending", "calls_of_day", "level_of_days", "moving_gain", "replayed",
+    "span_of",
+]  # fmt: skip
 
 PAST_DAYS = 28
 """Days whose first scores say what a call is worth."""
@@ -195,10 +198,12 @@ def span_of(budget: Budget, date: np.datetime64) -> tuple[np.datetime64, int, in
     return first, int((after - date).astype(int)), int((after - first).astype(int))
 
 
-def calls_by_day(scores: Floats, hits: NDArray[Any], days: Periods, budget: Budget) -> NDArray[np.int64]:
-    """Return how many rows of each day a budget that moves acts on, where labels come the day after.
+def replayed(
+    scores: Floats, hits: NDArray[Any], days: Periods, budget: Budget
+) -> tuple[Spending, NDArray[np.int64]]:
+    """Return what is known after some days, and how many rows of each a budget that moves acts on.
 
-    It is decided day by day, by what is known of the days before alone.
+    It is decided day by day, by what is known of the days before alone: labels come the day after.
     """
     spending, values, rows = Spending(budget), comparable(scores), days.rows
     calls = np.zeros(len(rows), dtype=np.int64)
@@ -208,7 +213,7 @@ def calls_by_day(scores: Floats, hits: NDArray[Any], days: Periods, budget: Budg
         acted = np.zeros(len(of), dtype=bool)
         acted[np.argsort(-of, kind="stable")[: calls[number]]] = True
         spending.keep(date, of, acted, hits[of_day])
-    return calls
+    return spending, calls
 
 
 def comparable(scores: Floats) -> Floats:
@@ -218,3 +223,79 @@ def comparable(scores: Floats) -> Floats:
         return scores
     tiny = np.finfo(np.float64).eps
     return np.asarray(logit(np.clip(scores, tiny, 1.0 - tiny)))
+
+
+class MovingGain(NamedTuple):
+    """What the calls of every day would have found if they had moved between the days of a week.
+
+    Parameters
+    ----------
+    budget : Budget
+        The budget that moves.
+    fixed, moved : float
+        The hits a day of as many calls every day, and of those that move.
+    low, high : float
+        What to expect a day in weeks to come, of moved less fixed.
+    share : float
+        How much of the level of a day is real, from 0 to 1.
+    """
+
+    budget: Budget
+    fixed: float
+    moved: float
+    low: float
+    high: float
+    share: float
+
+    @property
+    def sentence(self) -> str:
+        """The gain and its range in words."""
+        real = "real" if self.share >= 0.75 else "partly real" if self.share > 0.25 else "not real"
+        return (
+            f"The same calls by the {self.budget.per}, at most {self.budget.daily_cap:,} a day, would have "
+            f"found {self.moved:.1f} instead of {self.fixed:.1f} a day; in {self.budget.several} to come "
+            f"expect {self.low:+.1f} to {self.high:+.1f} more. The level of days: {real} ({self.share:.1f})."
+        )
+
+
+def moving_gain(hits: NDArray[Any], scores: Floats, budget: Budget, time: Any) -> MovingGain | None:
+    r"""Return what a budget a day would have found by the week, at most twice as many a day.
+
+    The rule is replayed on the days as they came, the first 28 of which are its past. The range is
+    :math:`\sqrt 2` times as wide as the interval of the mean difference by blocks of seven days, since weeks
+    to come vary, too. It is None of a budget that is none a day, or of fewer than 56 days.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> day = np.repeat(np.arange("2026-01-01", 90, dtype="datetime64[D]"), 50)
+    >>> scores = np.repeat(rng.normal(size=90), 50) + rng.normal(size=4500) - 3.0
+    >>> hits = rng.random(4500) < 1.0 / (1.0 + np.exp(-scores))
+    >>> gain = moving_gain(hits, scores, Budget(5), day)
+    >>> gain.moved > gain.fixed, gain.share > 0.5
+    (True, True)
+    """
+    if budget.per != "day" or len((days := budget.periods(time)).labels) < 2 * PAST_DAYS:
+        return None
+    moving, order = Budget(7 * budget.n, "week", 2 * budget.n), np.argsort(-scores, kind="stable")
+    spending, calls = replayed(scores, hits, days, moving)
+    found = [
+        np.bincount(days.codes, days.first(order, n) * hits, len(days.labels))[PAST_DAYS:]
+        for n in (budget.n, calls)
+    ]
+    more = np.asarray(found[1] - found[0], dtype=np.float64)
+    low, high = np.quantile(means_of_blocks(more), [0.025, 0.975])
+    mean, wide = more.mean(), np.sqrt(2.0)
+    low, high = float(mean - wide * (mean - low)), float(mean + wide * (high - mean))
+    share = spending.share(days.labels[-1] + 1)
+    return MovingGain(moving, float(found[0].mean()), float(found[1].mean()), low, high, share)
+
+
+def means_of_blocks(series: Floats, n_draws: int = 2000) -> Floats:
+    """Return means of as many days as a series has, of its blocks of seven, drawn by a fixed seed."""
+    n, length = len(series), 7
+    ring = np.cumsum(np.r_[0.0, series, series[:length]])
+    blocks = ring[length : length + n] - ring[:n]
+    n_blocks = -(-n // length)
+    draws = np.random.default_rng(0).integers(0, n, (n_draws, n_blocks))
+    return np.asarray(blocks[draws].sum(axis=1) / (length * n_blocks))
