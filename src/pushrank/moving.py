@@ -248,6 +248,11 @@ class MovingGain(NamedTuple):
     share: float
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """The figures as plain values, for JSON."""
+        return {**self._asdict(), "budget": str(self.budget)}
+
+    @property
     def sentence(self) -> str:
         """The gain and its range in words."""
         real = "real" if self.share >= 0.75 else "partly real" if self.share > 0.25 else "not real"
