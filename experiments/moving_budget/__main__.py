@@ -150,8 +150,8 @@ def line(name: str, row: dict[str, Any]) -> str:
         worst = np.convolve(more, np.ones(28), "valid").min() / 28 if len(more) >= 28 else np.nan
         cells.append(
             f"{per} {row[per].mean():5.2f} ({row[f'calls, {per}'].mean():4.1f} calls, most "
-            f"{row[f'calls, {per}'].max()}) {more.mean():+.2f} [{low:+.2f}, {high:+.2f}], {100 * of:4.0f} % of "
-            f"hindsight, worst 28 days {worst:+.2f}"
+            f"{row[f'calls, {per}'].max()}) {more.mean():+.2f} [{low:+.2f}, {high:+.2f}], {100 * of:4.0f} % "
+            f"of hindsight, worst 28 days {worst:+.2f}"
         )
     return "; ".join(cells) + f"; level {row['share']:.2f}"
 
@@ -169,9 +169,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few simulated days, no data")
     quick = parser.parse_args().quick
-    print(
-        f"python -m experiments.moving_budget\n\n{versions()}\n\nhits a day; 95 % intervals by blocks of 7 days\n"
-    )
+    print(f"python -m experiments.moving_budget\n\n{versions()}\n")
+    print("hits a day; 95 % intervals by blocks of 7 days\n")
     for name, stream in flights() if not quick else ():
         print(line(name, judged(stream)), flush=True)
         rows = [judged(shuffled(stream, seed)) for seed in range(5)]
