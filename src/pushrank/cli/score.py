@@ -64,7 +64,7 @@ def write_ranked(model: Path, rows: Source, config: ScoreOptions) -> None:
     table = saved.table(rows, may_be_empty=True)
     features = saved.features(table)
     scored = Scored(table, features, saved.scores(features))
-    places, columns = _listed(model, scored, config)
+    places, columns = _listed(model, saved, scored, config)
     order = scored.ranking[places]
     results: dict[str, Any] = {"rank": places + 1, "score": scored.scores[order]}
     results |= {name: values[order] for name, values in columns.items()}
@@ -91,9 +91,13 @@ def tell_all(scored: Scored, facts: dict[str, Any], config: Any) -> None:
 
 
 def _listed(
-    model: Path, scored: Scored, config: ScoreOptions
+    model: Path, saved: RowScorer, scored: Scored, config: ScoreOptions
 ) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
     """Return the places, by score, of the rows to write, and the columns that say why they are listed."""
+    if config.budget is not None:
+        from pushrank.cli.calls import calls_of_today
+
+        return np.flatnonzero(calls_of_today(model, saved, scored, config)[scored.ranking]), {}
     if config.audit is not None:
         drawn = _drawn(model, scored, config)
         return np.flatnonzero(drawn["acted"][scored.ranking] != ""), drawn
