@@ -14,8 +14,8 @@ from pushrank._base.numeric import Floats
 from pushrank.budgets import MONDAY, Budget, Periods
 
 __all__ = [
-    "PAST_DAYS", "Day", "MovingGain", "Spending", "calls_of_day", "level_of_days", "moving_gain", "replayed",
-    "span_of",
+    "ACTED_DAYS", "PAST_DAYS", "Day", "MovingGain", "Spending", "calls_of_day", "comparable", "level_of_days",
+    "moving_gain", "replayed", "span_of",
 ]  # fmt: skip
 
 PAST_DAYS = 28

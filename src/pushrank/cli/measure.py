@@ -15,7 +15,6 @@ from pushrank import metrics
 from pushrank._base.files import atomic_write
 from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget
-from pushrank.cli.alert import time_column
 from pushrank.cli.errors import InputError, in_option_names, refusing, say, warn
 from pushrank.cli.forms import MeasureOptions
 from pushrank.cli.known import check_new, measure_audited, measure_known
@@ -24,6 +23,7 @@ from pushrank.cli.members import MemberHits, hits_of_members
 from pushrank.cli.options import RowSource
 from pushrank.cli.promises import SEEN, Promises, promises_of
 from pushrank.cli.saved import Alert, RowScorer
+from pushrank.cli.score import time_column
 from pushrank.cli.screen import count_text, print_json, print_table, screen_width
 from pushrank.cli.source.labels import UNKNOWN, LabelledRows, label_rows
 from pushrank.cli.source.open import Source
