@@ -34,6 +34,7 @@ QUICK = {
     "ensemble",
     "heirs",
     "kar_2015",
+    "moving_budget",
     "promises",
     "rudin_2005",
     "rudin_2009",

@@ -22,6 +22,8 @@ STEPS = dict(zip(UNITS, ("datetime64[h]", "datetime64[D]", "datetime64[D]", "dat
 NEARLY_ALL = 0.9
 """The share of a period's rows at one moment, and of such periods, from which a period comes whole."""
 MONDAY = np.datetime64("1970-01-05", "D")
+SHORTEST = {"week": 7, "month": 28}
+"""The days of the shortest period that a budget may move between."""
 
 
 class Periods(NamedTuple):
@@ -109,13 +111,18 @@ class Budget:
         The number of rows, at least 1.
     per : {"hour", "day", "week", "month", "batch"}, default="day"
         The period: a span of the calendar, weeks from Monday on, or the rows of one value of `time`.
+    daily_cap : int, default=None
+        The most rows of a day, for a budget a week or a month that moves between its days, as
+        :mod:`pushrank.moving` says. None decides on the rows of the whole period at once.
+    daily_floor : int, default=0
+        The fewest rows of a day, with a `daily_cap`.
 
     Raises
     ------
     TypeError
-        When `n` is no integer.
+        When a number is no integer.
     ValueError
-        When it is below 1, or there is no such period.
+        When it is out of range, or there is no such period.
 
     Examples
     --------
@@ -127,20 +134,34 @@ class Budget:
 
     n: int
     per: str = "day"
+    daily_cap: int | None = None
+    daily_floor: int = 0
 
     def __post_init__(self) -> None:
         check_number("n", self.n, 1, integer=True)
         if self.per not in UNITS:
             raise ValueError(f"per must be one of {', '.join(UNITS)}, got {self.per!r}.")
+        if self.daily_cap is None and self.daily_floor == 0:
+            return
+        if self.daily_cap is None or self.per not in SHORTEST:
+            raise ValueError(
+                "daily_cap is for a budget a week or a month, and daily_floor needs one, such as "
+                f"Budget(210, 'week', daily_cap=60), got {self!r}."
+            )
+        check_number("daily_cap", self.daily_cap, 1, self.n, integer=True)
+        check_number("daily_floor", self.daily_floor, 0, self.daily_cap, integer=True)
+        if self.daily_floor * SHORTEST[self.per] > self.n:
+            raise ValueError(f"daily_floor={self.daily_floor} a day is more than {self.n:,} {self.each}.")
 
     def __str__(self) -> str:
-        """Return what :meth:`parse` reads."""
-        return f"{self.n}/{self.per}"
+        """Return what :meth:`parse` reads; a floor has no text."""
+        return f"{self.n}/{self.per}" + ("" if self.daily_cap is None else f",{self.daily_cap}/day")
 
     @property
     def words(self) -> str:
         """The budget in a sentence, such as "150 a day"."""
-        return f"{self.n:,} {self.each}"
+        most = "" if self.daily_cap is None else f", at most {self.daily_cap:,} a day"
+        return f"{self.n:,} {self.each}{most}"
 
     @property
     def each(self) -> str:
@@ -154,17 +175,26 @@ class Budget:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the budget of a text such as 150/day; another text is a ValueError."""
-        found = re.fullmatch(r"\s*(\d{1,12})\s*/\s*([a-z]+)\s*", text, re.ASCII)
+        """Return the budget of a text such as 150/day or 210/week,60/day; another text is a ValueError."""
+        pattern = r"\s*(\d{1,12})\s*/\s*([a-z]+)\s*(?:,\s*(\d{1,12})\s*/\s*day\s*)?"
+        found = re.fullmatch(pattern, text, re.ASCII)
         if not found:
-            raise ValueError(f"a budget by period is a text such as 150/day, got {text!r}.")
-        return cls(int(found[1]), found[2])
+            raise ValueError(
+                f"a budget by period is a text such as 150/day or 210/week,60/day, got {text!r}."
+            )
+        return cls(int(found[1]), found[2], None if found[3] is None else int(found[3]))
 
     def periods(self, time: Any) -> Periods:
         """Return the periods of rows by their times, dates as :func:`~pushrank.times.read_dates` reads them.
 
-        For batches they are any values that can be sorted. Other times are a ValueError.
+        For batches they are any values that can be sorted. Other times are a ValueError, and so is a budget
+        that moves between days, which few take.
         """
+        if self.daily_cap is not None:
+            raise ValueError(
+                f"a budget that moves between days, {self.words}, is not taken here: leave the daily_cap out "
+                "to decide on all rows of a period at once, or take a budget a day."
+            )
         if self.per == "batch":
             check_present(values := column(time, "time"), time)
             try:

@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -235,3 +236,25 @@ def test_threads_add_rows_one_after_the_other(tmp_path, is_in_memory):
     state.close()
     if path is not None:
         State(path, "a list").close()
+
+
+OPENS = """
+import sys, time
+from pushrank.monitoring import State
+for _ in range(60):
+    state = State(sys.argv[1], "a list")
+    state.append([(1, "a row")])
+    state.close()
+    time.sleep(0.02)
+"""
+
+
+def test_of_two_processes_that_open_at_once_one_waits(tmp_path):
+    """Both wait for the lock before they read, so that neither has a lock that the other one needs."""
+    file = tmp_path / "state.db"
+    State(file, "a list", {}).close()
+    both = [subprocess.Popen([sys.executable, "-c", OPENS, str(file)]) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
+    state = State(file, "a list")
+    assert len(state.rows(1)) == 120
+    state.close()

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pushrank.cli.errors import InputError, refusing, say, warn
+from pushrank.cli.errors import refusing, say, warn
 from pushrank.cli.forms import AlertOptions, alert_state
 from pushrank.cli.loading import digest_of, load_model
 from pushrank.cli.saved import RowScorer, rows_hash
-from pushrank.cli.score import Scored, row_names, tell_all, write_rows
+from pushrank.cli.score import Scored, row_names, tell_all, time_column, write_rows
 from pushrank.cli.screen import print_json
 from pushrank.cli.source.open import Source
 from pushrank.cli.source.table import Table
@@ -57,13 +57,6 @@ def decide(model: Path, rows: Source, config: AlertOptions) -> None:
     results |= {name: values[order] for name, values in decided.items()}
     write_rows(results, order, saved, scored, config.columns, config.output)
     tell_all(scored, {"rows": len(table)}, config)
-
-
-def time_column(saved: RowScorer, named: str | None) -> str:
-    """Return the column of when rows came: the one named, or that of the fit."""
-    if (name := named or saved.time) is None:
-        raise InputError("give --time COLUMN: when each row came; the model was fitted without one.")
-    return name
 
 
 def _decided(

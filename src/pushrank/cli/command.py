@@ -18,7 +18,7 @@ from pushrank.cli.source.format import stated
 from pushrank.cli.source.open import normal
 
 PANELS = {
-    "Rows and label": "label positive labels labelled exclude keep date id",
+    "Rows and label": "label positive labels labelled past exclude keep date id",
     "Budget and time": "budget top time labels-after at-most at-least missing-group audit begin until",
     "Models": "model score set choose ensemble weight probability",
     "How sure": "folds group shuffle test hold-out acted chance looks promise new-rows require intervals "

@@ -56,7 +56,9 @@ def score(model: Model, data: NewRows, config: forms.ScoreOptions) -> None:
     """
     config.check(model, data)
     rows = rows_for(model, data, config.read)
-    check_columns(rows, config, columns=config.columns, **config.limit_columns(rows.header))
+    # The column of --label is one of other files.
+    named = {"id": config.id, "time": config.time, "columns": config.columns}
+    check_columns(rows, **named, **config.limit_columns(rows.header))
     from pushrank.cli.score import write_ranked
 
     write_ranked(model, rows, config)

@@ -24,6 +24,7 @@ from pushrank.cli.write import write_table
 from pushrank.metrics.periods import COMING
 from pushrank.model_selection.comparison import TOGETHER, RankerComparison
 from pushrank.model_selection.errors import HITS, PRECISION
+from pushrank.moving import MovingGain, moving_gain
 
 NO_CHOICE = ("chosen", "choices", "expected", "differences", "may_be_best", "equivalent", "verdict")
 """What is not known where a column gives the label away."""
@@ -47,6 +48,8 @@ def compare_models(source: FeatureSource, config: CompareOptions) -> None:
         print_json(facts_of(compared, released, fit_command(source, config, fit)))
     else:
         print_comparison(comparison, compared.title(), is_choice=not leaking, every=config.every)
+        if (gain := None if leaking else gain_of_moving(compared)) is not None:
+            say_sentence(gain.sentence)
     if leaking:
         why = f"No model is chosen: all this rests on {leakage_note(leaking)}"
         raise InputError(why, add=without_doubtful(compared.data), code=3)
@@ -89,6 +92,15 @@ def fit_command(source: FeatureSource, config: CompareOptions, fit: FitOptions) 
     return command_line("fit", source.data, given, file, kept)
 
 
+def gain_of_moving(compared: Compared) -> MovingGain | None:
+    """Return what the chosen model would find with calls that move between days, of a budget a day."""
+    comparison, held_out = compared.comparison, compared.comparison.folds >= 0
+    if not isinstance(comparison.budget, Budget) or comparison.chosen_ not in comparison.scores:
+        return None
+    scores, times = comparison.scores[comparison.chosen_][held_out], np.asarray(comparison.times)[held_out]
+    return moving_gain(compared.data.y[held_out], scores, comparison.budget, times)
+
+
 def facts_of(compared: Compared, released: Released | None, fit: str) -> dict[str, Any]:
     """Return every figure of a comparison, for other programs."""
     comparison, data = compared.comparison, compared.data
@@ -105,6 +117,7 @@ def facts_of(compared: Compared, released: Released | None, fit: str) -> dict[st
         "budget_held_out": comparison.budget,
         "split": compared.split,
         "random": random_choice(comparison),
+        "moving": None if (gain := gain_of_moving(compared)) is None else gain.facts,
         "fit": fit,
         "next": next_command(released, fit),
     }

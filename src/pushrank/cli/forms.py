@@ -154,8 +154,20 @@ class ScoreOptions(LimitOptions, WrittenOptions):
     """What is written of new rows, and where."""
 
     top: int | None = option("How many rows to write; by default all.", min=1, metavar="N")
+    budget: str | None = option(
+        "Write the rows to act on today, of 210/week,60/day.",
+        callback=options.of_form(
+            r"\d{1,9}/(week|month),\d{1,9}/day",
+            "--budget",
+            "210/week,60/day for 210 a week, at most 60 a day",
+        ),
+        metavar="BUDGET",
+    )
+    state: Path | None = option("What was spent of it; by default MODEL.calls.db.", **FILE)
+    labels: Path | None = option("Labels of rows that --budget acted on.", callback=check_data, **FILE)
+    past: Path | None = option("Rows of past days: begin --budget by them.", callback=check_data, **FILE)
     audit: int | None = option("How many of --top to draw at random from the others.", min=1, metavar="N")
-    id: str | None = option("Each row's name, for --audit with --time.", **COLUMN)
+    id: str | None = option("Each row's name, for --audit or --budget.", **COLUMN)
     time: str | None = option("When each row came.", **COLUMN)
     reasons: int | None = option("Write this many reasons for each score.", min=1, metavar="N")
     probability: bool = option("Write probabilities.", "--probability", default=False)
@@ -163,7 +175,7 @@ class ScoreOptions(LimitOptions, WrittenOptions):
         "Write how many hits are sure, at a level as 0.95.", min=0.5, max=0.999, metavar="LEVEL"
     )
     labelled: Path | None = option("Rows new to the model, for --promise.", callback=check_data, **FILE)
-    label: str | None = option("The label's column in --labelled.", **COLUMN)
+    label: str | None = option("Its column in --labelled, --labels, --past.", **COLUMN)
 
     @property
     def n_listed(self) -> int | None:
@@ -175,15 +187,21 @@ class ScoreOptions(LimitOptions, WrittenOptions):
         self.check_limits("top", ["audit", "promise", "reasons"])
         if self.audit is not None and (self.top is None or self.audit >= self.top):
             raise InputError(f"--audit {self.audit} must be a part of --top N, how many rows are acted on.")
-        if self.audit is None:
+        if self.budget is None:
+            refuse_given(vars(self), ["state", "labels", "past"], "goes with --budget 210/week,60/day.")
+        else:
+            others = ["top", "audit", "at_most", "at_least", "promise", "reasons"]
+            refuse_given(vars(self), others, "is for another list than that of --budget; leave it out.")
+        if self.audit is None and self.budget is None:
             refuse_given(vars(self), ["id", "time"], "is for --audit; alerts have a command: pushrank alert.")
-        elif (self.id is None) != (self.time is None):
+        elif self.audit is not None and (self.id is None) != (self.time is None):
             raise InputError("--audit by --id needs --time: a name alone has the same luck in every file.")
         if (self.promise is None) != (self.labelled is None):
             raise InputError("--promise 0.95 and --labelled FILE, rows new to the model, go together.")
         if self.as_json and self.is_piped:
             raise InputError("--json prints figures in place of rows: write these to a file, -o FILE.")
-        write.check_output(self.output, write.TABLES_WRITTEN, [model, data, self.labelled], force=self.force)
+        inputs = [model, data, self.labelled, self.labels, self.past, self.state]
+        write.check_output(self.output, write.TABLES_WRITTEN, inputs, force=self.force)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from pushrank import metrics
 from pushrank._base.files import atomic_write
 from pushrank._base.user_types import Floats
 from pushrank.budgets import Budget
-from pushrank.cli.alert import time_column
 from pushrank.cli.errors import InputError, in_option_names, refusing, say, warn
 from pushrank.cli.forms import MeasureOptions
 from pushrank.cli.known import check_new, measure_audited, measure_known
@@ -24,6 +23,7 @@ from pushrank.cli.members import MemberHits, hits_of_members
 from pushrank.cli.options import RowSource
 from pushrank.cli.promises import SEEN, Promises, promises_of
 from pushrank.cli.saved import Alert, RowScorer
+from pushrank.cli.score import time_column
 from pushrank.cli.screen import count_text, print_json, print_table, screen_width
 from pushrank.cli.source.labels import UNKNOWN, LabelledRows, label_rows
 from pushrank.cli.source.open import Source
@@ -33,6 +33,7 @@ from pushrank.metrics import Measurement, PeriodMeasurement
 from pushrank.metrics.measurement import VERY_FITS, number_text
 from pushrank.metrics.periods import COMING
 from pushrank.metrics.promises.days import hits_of_coming_days
+from pushrank.moving import moving_gain
 
 CONFIDENCE_LEVEL = 0.95
 WIDTH_OF_MEANINGS = 120
@@ -298,10 +299,14 @@ def show_periods(
                     promised[of] = hits_of_coming_days(measured.hits[of], **at)
                 else:
                     promised[of] = metrics.guarantee_days(y, values, days, k=budget.n, **at).hits
+        # Limits choose other rows than the first.
+        gain = None if config.is_limited else moving_gain(y, scores[measured.first], budget, time)
     for line in warned:
         warn(in_option_names(line))
     if config.as_json:
-        facts = {"promise": {"confidence_level": level, "hits": promised}} if promised else {}
+        facts: dict[str, Any] = {"moving": None if gain is None else gain.facts}
+        if promised:
+            facts |= {"promise": {"confidence_level": level, "hits": promised}}
         print_json({"file": table.path.name, **measured.summary(), "totals": _totals(measured), **facts})
         return
     if config.time is None:
@@ -314,7 +319,7 @@ def show_periods(
         return
     say(f"{table.path.name}: {measured.title()}")
     print_table(*measured.cells())
-    for sentence in measured.sentences(every=config.every):
+    for sentence in [*measured.sentences(every=config.every), *([gain.sentence] if gain else [])]:
         say(sentence)
     best, limits = ("the best", " within limits") if config.is_limited else ("the first", "")
     coming = f"the next {COMING} {budget.several}"

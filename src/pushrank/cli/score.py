@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -15,19 +16,22 @@ from numpy.typing import NDArray
 
 from pushrank._base.files import atomic_write
 from pushrank._base.user_types import Floats
+from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.cli.forms import ScoreOptions
-from pushrank.cli.loading import load_model, load_whole
+from pushrank.cli.loading import digest_of, load_model, load_whole
 from pushrank.cli.options import rows_for
 from pushrank.cli.saved import RowScorer
 from pushrank.cli.screen import print_json
-from pushrank.cli.source.format import DEFAULT_FORMAT
+from pushrank.cli.source.format import DEFAULT_FORMAT, TextFormat
+from pushrank.cli.source.labels import labels_so_far, positive_so_far
 from pushrank.cli.source.open import Source, file_kind
 from pushrank.cli.source.table import Kind, Table, odd_spelt_out
 from pushrank.cli.write import CELLS_TYPED, write_table, writing
 
 if TYPE_CHECKING:
     from pushrank.cli.pipelines import SavedModel
+    from pushrank.monitoring import MovingList
 
 MAX_SAMPLED = 1000
 """Rows whose reasons are sampled at most: each is scored some thousand times."""
@@ -64,7 +68,7 @@ def write_ranked(model: Path, rows: Source, config: ScoreOptions) -> None:
     table = saved.table(rows, may_be_empty=True)
     features = saved.features(table)
     scored = Scored(table, features, saved.scores(features))
-    places, columns = _listed(model, scored, config)
+    places, columns = _listed(model, saved, scored, config)
     order = scored.ranking[places]
     results: dict[str, Any] = {"rank": places + 1, "score": scored.scores[order]}
     results |= {name: values[order] for name, values in columns.items()}
@@ -91,9 +95,11 @@ def tell_all(scored: Scored, facts: dict[str, Any], config: Any) -> None:
 
 
 def _listed(
-    model: Path, scored: Scored, config: ScoreOptions
+    model: Path, saved: RowScorer, scored: Scored, config: ScoreOptions
 ) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
     """Return the places, by score, of the rows to write, and the columns that say why they are listed."""
+    if config.budget is not None:
+        return np.flatnonzero(calls_of_today(model, saved, scored, config)[scored.ranking]), {}
     if config.audit is not None:
         drawn = _drawn(model, scored, config)
         return np.flatnonzero(drawn["acted"][scored.ranking] != ""), drawn
@@ -290,3 +296,71 @@ def beside(results: dict[str, Any], rows: pd.DataFrame) -> pd.DataFrame:
         named[name] = values
     # Joined at once: pandas warns of a frame that grows by many single columns.
     return pd.concat([pd.DataFrame(named, index=rows.index), rows], axis=1)
+
+
+def time_column(saved: RowScorer, named: str | None) -> str:
+    """Return the column of when rows came: the one named, or that of the fit."""
+    if (name := named or saved.time) is None:
+        raise InputError("give --time COLUMN: when each row came; the model was fitted without one.")
+    return name
+
+
+def calls_of_today(model: Path, saved: RowScorer, scored: Scored, config: ScoreOptions) -> NDArray[np.bool_]:
+    """Return which rows to act on, which are on disk, and tell how many and what is left."""
+    table, path = scored.table, config.state or model.with_suffix(".calls.db")
+    rows = _named(table, saved, config) if len(table) else ([], [])
+    with refusing(), closing(_opened(path, model, saved, scored, config)) as calls:
+        if config.labels is not None:
+            written = TextFormat.parse(config.read or ())
+            labelled = Source(config.labels, written).table(may_be_empty=True)
+            if len(labelled):
+                calls.label(_labels(labelled, saved, config), *_named(labelled, saved, config))
+        chosen = calls.choose(scored.scores, *rows)
+        told = calls.words if len(table) else f"No rows, so that no call is spent. Before: {calls.words}"
+        scored.tell(told, **calls.facts)
+    return chosen
+
+
+def _opened(path: Path, model: Path, saved: RowScorer, scored: Scored, config: ScoreOptions) -> MovingList:
+    """Return what was spent, or begin it: by itself, or for another model or budget by --past."""
+    # What keeps decisions takes long to import, which lists without a budget need not wait for.
+    from pushrank.monitoring import MovingList
+
+    budget, digest, is_new = Budget.parse(str(config.budget)), digest_of(model), not path.exists()
+    if is_new:
+        # Of two processes that begin one file the second one is refused.
+        path.touch(exist_ok=False)
+        calls = MovingList(budget, path, model=digest)
+        scored.tell(f"{path} begins; calls of days to come are spent by it.")
+    else:
+        calls = MovingList.open(path)
+    is_other = calls.model != digest or calls.budget != budget
+    try:
+        if is_other and config.past is None:
+            of = f"another model, or by --budget {calls.budget}"
+            raise InputError(f"{path} was begun by {of}: begin a new span by --past FILE, rows of past days.")
+        if config.past is not None:
+            if not is_other and calls.facts["date"] is not None:
+                raise InputError(f"{path} has begun by this model and budget: leave --past out.")
+            past = saved.table(rows_for(model, config.past, config.read))
+            has_labels = (config.label or saved.label) in past.header.names
+            y = _labels(past, saved, config) if has_labels else None
+            calls.budget, calls.model = budget, digest
+            calls.fit(saved.scores(saved.features(past)), *_named(past, saved, config), y)
+    except BaseException:
+        calls.close()
+        raise
+    return calls
+
+
+def _named(table: Table, saved: RowScorer, config: ScoreOptions) -> tuple[Any, Any]:
+    """Return when rows came, and what they are called."""
+    return table.times(time_column(saved, config.time), with_zones=True), row_names(
+        config.id, table, needed=True
+    )
+
+
+def _labels(table: Table, saved: RowScorer, config: ScoreOptions) -> Any:
+    """Return 1 of hits, 0 of others, and NaN of rows without a label yet."""
+    column = table.labels(config.label or saved.label or None)
+    return labels_so_far(column, positive_so_far(column, saved.positive))

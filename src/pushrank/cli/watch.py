@@ -8,12 +8,12 @@ import numpy as np
 import typer
 
 from pushrank import monitoring
-from pushrank.cli.alert import time_column
 from pushrank.cli.errors import InputError, in_option_names, refusing, say, warn
 from pushrank.cli.features import span_of
 from pushrank.cli.forms import WatchOptions
 from pushrank.cli.pipelines import SavedModel
 from pushrank.cli.saved import rows_hash
+from pushrank.cli.score import time_column
 from pushrank.cli.screen import print_json, print_table
 from pushrank.cli.source.labels import is_acted_on, labels_so_far
 from pushrank.cli.source.open import Source

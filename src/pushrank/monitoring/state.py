@@ -25,8 +25,9 @@ CREATE TABLE rows (number INTEGER PRIMARY KEY, part INTEGER, content TEXT, diges
 CREATE INDEX parts ON rows (part); INSERT INTO facts VALUES (''); INSERT INTO head VALUES ('', ''); COMMIT"""
 # The database alone holds what was committed, so that a journal that is lost is no loss of rows. One that
 # persists is overwritten in place: no length of a file changes, which would be slow to bring to the disk.
-SETTINGS = """PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = PERSIST; PRAGMA synchronous = EXTRA;
-BEGIN EXCLUSIVE; COMMIT"""
+# The lock comes first: of two processes that both read before, one would be refused at once.
+SETTINGS = """BEGIN EXCLUSIVE; PRAGMA locking_mode = EXCLUSIVE; COMMIT; PRAGMA journal_mode = PERSIST;
+PRAGMA synchronous = EXTRA"""
 FAILURES = {"FULL": errno.ENOSPC, "READONLY": errno.EACCES, "CANTOPEN": errno.EACCES, "IOERR": errno.EIO}
 """Errors of SQLite that say nothing of what a file holds."""
 SECONDS = 10.0
