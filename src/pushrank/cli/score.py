@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from pushrank._base.files import atomic_write
 from pushrank._base.user_types import Floats
-from pushrank.budgets import Budget
 from pushrank.cli.errors import InputError, refusing, say
 from pushrank.cli.forms import ScoreOptions
 from pushrank.cli.loading import digest_of, load_model, load_whole
@@ -24,7 +23,6 @@ from pushrank.cli.options import rows_for
 from pushrank.cli.saved import RowScorer
 from pushrank.cli.screen import print_json
 from pushrank.cli.source.format import DEFAULT_FORMAT, TextFormat
-from pushrank.cli.source.labels import labels_so_far, positive_so_far
 from pushrank.cli.source.open import Source, file_kind
 from pushrank.cli.source.table import Kind, Table, odd_spelt_out
 from pushrank.cli.write import CELLS_TYPED, write_table, writing
@@ -324,6 +322,7 @@ def calls_of_today(model: Path, saved: RowScorer, scored: Scored, config: ScoreO
 def _opened(path: Path, model: Path, saved: RowScorer, scored: Scored, config: ScoreOptions) -> MovingList:
     """Return what was spent, or begin it: by itself, or for another model or budget by --past."""
     # What keeps decisions takes long to import, which lists without a budget need not wait for.
+    from pushrank.budgets import Budget
     from pushrank.monitoring import MovingList
 
     budget, digest, is_new = Budget.parse(str(config.budget)), digest_of(model), not path.exists()
@@ -362,5 +361,8 @@ def _named(table: Table, saved: RowScorer, config: ScoreOptions) -> tuple[Any, A
 
 def _labels(table: Table, saved: RowScorer, config: ScoreOptions) -> Any:
     """Return 1 of hits, 0 of others, and NaN of rows without a label yet."""
+    # Lists of rows without labels are written where scikit-learn is not installed.
+    from pushrank.cli.source.labels import labels_so_far, positive_so_far
+
     column = table.labels(config.label or saved.label or None)
     return labels_so_far(column, positive_so_far(column, saved.positive))
