@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from pushrank.budgets import Budget
+from pushrank.monitoring import AlertThreshold, Duel
 from pushrank.moving import Spending, calls_of_day, level_of_days, moving_gain, replayed, span_of
 
 FIRST = np.datetime64("2026-01-01")
@@ -189,5 +190,17 @@ def test_a_budget_that_moves_is_read_and_told():
     assert Budget.parse("210/week") == Budget(210, "week")
     with pytest.raises(ValueError, match="150/day or 210/week,60/day"):
         Budget.parse("210/week,60")
-    with pytest.raises(ValueError, match=r"moves between days, 210 a week.*leave the daily_cap out"):
-        budget.periods(["2026-01-01"])
+    for refuses in (
+        lambda: budget.periods(["2026-01-01"]),
+        lambda: AlertThreshold(budget),
+        lambda: Duel(budget),
+    ):
+        with pytest.raises(ValueError, match=r"moves between days, 210 a week.*leave the daily_cap out"):
+            refuses()
+
+
+@pytest.mark.fast
+def test_a_floor_holds_before_seven_days_are_known():
+    spending = Spending(Budget(280, "month", daily_cap=20, daily_floor=10))
+    # A month of 31 days has less than ten a day.
+    assert [spending.calls(FIRST + day, np.arange(30.0)) for day in range(3)] == [10, 10, 10]

@@ -190,11 +190,7 @@ class Budget:
         For batches they are any values that can be sorted. Other times are a ValueError, and so is a budget
         that moves between days, which few take.
         """
-        if self.daily_cap is not None:
-            raise ValueError(
-                f"a budget that moves between days, {self.words}, is not taken here: leave the daily_cap out "
-                "to decide on all rows of a period at once, or take a budget a day."
-            )
+        check_by_period(self)
         if self.per == "batch":
             check_present(values := column(time, "time"), time)
             try:
@@ -229,9 +225,14 @@ def comes_whole(budget: Budget, time: Any) -> bool:
 
 
 def check_by_period(budget: Any) -> None:
-    """Raise TypeError unless a budget is one by period."""
+    """Raise TypeError unless a budget is one by period, and ValueError where it moves between days."""
     if not isinstance(budget, Budget):
         raise TypeError(f"budget must be one by period, such as Budget(150, per='day'), got {budget!r}.")
+    if budget.daily_cap is not None:
+        raise ValueError(
+            f"a budget that moves between days, {budget.words}, is not taken here: leave the daily_cap out "
+            "to decide on all rows of a period at once, or take a budget a day."
+        )
 
 
 trust_in_files(Budget)

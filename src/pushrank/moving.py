@@ -156,7 +156,7 @@ class Spending:
         recent = [day.first for day in self.days if day.date >= date - PAST_DAYS and len(day.first)]
         today = -np.sort(-scores)[:cap]
         if len(recent) < KNOWN_DAYS:
-            n = min(-(-self.left // n_days), cap, len(scores))
+            n = min(max(-(-self.left // n_days), self.budget.daily_floor), self.left, cap, len(scores))
         else:
             share = self.share(date)
             today, *past = (first - (1.0 - share) * first.mean() for first in (today, *recent) if len(first))

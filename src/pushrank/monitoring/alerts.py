@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pushrank._base.user_types import Floats
 from pushrank._base.validation import are_missing, check_number, column, finite_numbers, warn
-from pushrank.budgets import NEARLY_ALL, STEPS, Budget, comes_whole
+from pushrank.budgets import NEARLY_ALL, STEPS, Budget, check_by_period, comes_whole
 from pushrank.exceptions import BadRowError
 from pushrank.monitoring.audits import row_names, uniform_numbers, whole
 from pushrank.monitoring.state import State
@@ -173,6 +173,7 @@ class AlertThreshold:
         at_most: int | None = None,
     ) -> None:  # fmt: skip
         self.budget = budget if isinstance(budget, Budget) else Budget(budget)
+        check_by_period(self.budget)
         if self.budget.per == "batch":
             raise ValueError("an alert threshold needs a budget by the clock, got one a batch.")
         check_number("n_kept", n_kept, 1, integer=True)
